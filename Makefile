@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARALLEL := -n 2 --dist worksteal -q
+ALONE := -p no:xdist -q
 # Whole lines, progress with the name of its part: two parts print at once.
 NAMED = while IFS= read -r line; do \
 	case "$$line" in *%]) line="$@ $$line";; esac; printf '%s\n' "$$line"; done
@@ -34,13 +35,16 @@ demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
 test: $(STAMP)  ## ruff, mypy and the fast test suite
 	@$(MAKE) --no-print-directory --keep-going -j 3 lint plain-tests compiled-tests
 
-# Two processes on two cores: threads of BLAS would only wait for one another.
+# As many processes as cores: threads of BLAS would only wait for one another.
 plain-tests compiled-tests test-all nightly arena: export OMP_NUM_THREADS := 1
+
+# Graphs of the fast tests run a few times: PyTensor would compile their constants in C++.
+plain-tests compiled-tests: export PYTENSOR_FLAGS := cxx=
 
 # Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
 # kernels as plain Python. make test-all compiles them.
 plain-tests: $(STAMP)
-	@set -o pipefail; $(BIN)/python -m pytest $(PARALLEL) -p benchmarks.mutations.plain_functions \
+	@set -o pipefail; $(BIN)/python -m pytest $(ALONE) -p benchmarks.mutations.plain_functions \
 	  -p benchmarks.mutations.plain_processes -m "plain and not slow" | $(NAMED)
 
 compiled-tests: $(STAMP)

@@ -117,5 +117,8 @@ class BladeChest(Modifier):
 
     def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         size = np.asarray(parameters["plane_scale"])
-        first = -0.5 * (size[:, 0] / (self.prior * unit)) ** 2
-        return {"plane_scale": first + np.log1p(-size[:, 1:] / size[:, :-1]).sum(axis=1)}
+        standard = size[:, 0] / (self.prior * unit)
+        shrink = size[:, 1:] / size[:, :-1]
+        of_first = -0.5 * standard**2
+        of_others = np.log1p(-shrink).sum(axis=1)
+        return {"plane_scale": of_first + of_others}

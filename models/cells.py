@@ -85,8 +85,10 @@ class ModelCells:
         """Register `data` as ``pm.Data`` of the model in context; return it by name."""
         import pymc as pm
 
-        by_cell = {name: DIMS.get(name, ("cell",)) for name in self.data}
-        return {name: pm.Data(name, a, dims=by_cell[name]) for name, a in self.data.items()}
+        found = {}
+        for name, values in self.data.items():
+            found[name] = pm.Data(name, values, dims=DIMS.get(name, ("cell",)))
+        return found
 
 
 def data_of_rows(data: Arrays, rows: np.ndarray | slice) -> dict[str, np.ndarray]:
@@ -111,35 +113,50 @@ def seen_in(
     by_vote: whether the cell of each vote is needed though no column is asked for.
     """
     given = dict(columns or {})
-    columns = {n: c for n, c in given.items() if not np.issubdtype(c.dtype, np.floating)}
-    differences = {n: c for n, c in given.items() if n not in columns}
-    if duels.plain and not (columns or differences or each or by_vote):
+    if duels.plain and not (given or each or by_vote):
         pairs = Pairs(*duels.cells) if ordered else duels.as_sides().pairs()
         counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
         found = {"first": pairs.first, "second": pairs.second}
         return Seen(columns=_with_order(found, ordered), counts=counts.astype(float))
+    columns = {}
+    differences: dict[str, np.ndarray] = {}
+    for name, column in given.items():
+        if np.issubdtype(column.dtype, np.floating):
+            differences[name] = column
+        else:
+            columns[name] = column
     votes: Any = duels.votes
     first = votes.left
     second = votes.right
     added = votes.counts
     if each:
-        rows = np.arange(len(first))
         own = {"first": first, "second": second} | columns | differences
         return Seen(
-            columns=_with_order(own, ordered), counts=added, of_vote=rows, added=added, each=True
+            columns=_with_order(own, ordered),
+            counts=added,
+            of_vote=np.arange(len(first)),
+            added=added,
+            each=True,
         )
     if not ordered:
         swap = first > second
-        first, second = np.where(swap, second, first), np.where(swap, first, second)
+        first = np.minimum(votes.left, votes.right)
+        second = np.maximum(votes.left, votes.right)
         added = np.where(swap[:, None], added[:, [1, 0, 2]], added)
         sign = np.where(swap, -1.0, 1.0)
-        differences = {n: (sign * d.T).T + 0.0 for n, d in differences.items()}
-    flat = (d.reshape(len(d), -1) for d in differences.values())  # equal rows have one code
-    codes = (np.unique(one, axis=0, return_inverse=True)[1].ravel() for one in flat)
+        differences = {name: (sign * d.T).T + 0.0 for name, d in differences.items()}
+    codes = []
+    for difference in differences.values():
+        rows = difference.reshape(len(difference), -1)
+        _, code = np.unique(rows, axis=0, return_inverse=True)  # equal rows have one code
+        codes.append(code.ravel())
     row, place = distinct(first, second, *columns.values(), *codes)
     found = {"first": first[row], "second": second[row]}
-    found |= {name: column[row] for name, column in (columns | differences).items()}
-    counts = np.stack([np.bincount(place, a, minlength=len(row)) for a in added.T], axis=-1)
+    for name, column in (columns | differences).items():
+        found[name] = column[row]
+    counts = np.empty((len(row), added.shape[1]))
+    for outcome, of_vote in enumerate(added.T):
+        counts[:, outcome] = np.bincount(place, of_vote, minlength=len(row))
     return Seen(columns=_with_order(found, ordered), counts=counts, of_vote=place, added=added)
 
 
@@ -180,7 +197,8 @@ def seats(cells: Named, side: str) -> list[tuple[Any, Any]]:
         return [(cells[side], 1.0)]
     found: list[tuple[Any, Any]] = []
     while (name := f"{side}_{len(found)}") in cells:
-        found.append((cells[name], cells[f"{side}_share_{len(found)}"]))
+        share = cells[f"{side}_share_{len(found)}"]
+        found.append((cells[name], share))
     return found
 
 
@@ -205,12 +223,16 @@ def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     own = np.where(swapped, -margin, margin)
     side = 2 * place + swapped
     counts = np.bincount(side, weight, minlength=2 * n_cells)
-    means = np.bincount(side, weight * own, minlength=2 * n_cells) / np.maximum(counts, 1.0)
-    scatter = np.bincount(place, weight * (own - means[side]) ** 2, minlength=n_cells)
+    total = np.bincount(side, weight * own, minlength=2 * n_cells)
+    means = total / np.maximum(counts, 1.0)
+    squares = weight * (own - means[side]) ** 2
+    scatter = np.bincount(place, squares, minlength=n_cells)
+    n_left, n_right = counts.reshape(-1, 2).T
+    mean_left, mean_right = means.reshape(-1, 2).T
     return {
-        "n": counts[::2] + counts[1::2],
-        "n_left": counts[::2],
-        "margins": np.column_stack([means[::2], means[1::2], scatter]),
+        "n": n_left + n_right,
+        "n_left": n_left,
+        "margins": np.column_stack([mean_left, mean_right, scatter]),
     }
 
 
@@ -225,8 +247,9 @@ def votes_of(duels: Duels) -> Any:
             "this model needs margins, but the log has only outcomes: read the column of margins "
             "with read_duels(..., margin=...) or --margin"
         )
-    if not np.isfinite(votes.margin).all():
-        row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
+    missing = np.flatnonzero(~np.isfinite(votes.margin))
+    if len(missing):
+        row = int(missing[0])
         raise ValueError(f"margin should be finite, got {votes.margin[row]} at vote {row}")
     if duels.read_summary.n_ties_dropped:
         raise ValueError(
@@ -246,13 +269,15 @@ def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     votes = duels.votes
     found = None if votes is None else votes.level(by)
     if found is None:
-        role = next((r for r, column in duels.read_summary.columns.items() if column == by), None)
         how = "" if by in ROLES else f": read it with read_duels(..., keep=[{by!r}]) or --keep {by}"
-        if role in ROLES:
-            how = f", because that column is its {role}: say {role!r} in place of {by!r}"
+        for role, column in duels.read_summary.columns.items():
+            if column == by and role in ROLES:
+                how = f", because that column is its {role}: say {role!r} in place of {by!r}"
+                break
         raise ValueError(f"duels should have the {by} of each vote, got a log without {by}{how}")
-    if len(found[1]) < 2:
-        raise ValueError(f"duels should have at least two levels of {by}, got {list(found[1])}")
+    _, levels = found
+    if len(levels) < 2:
+        raise ValueError(f"duels should have at least two levels of {by}, got {list(levels)}")
     return found
 
 
@@ -273,4 +298,6 @@ def check_covariates(log: Any, names: Iterable[str]) -> None:
 
 
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
-    return columns | ({"left_first": np.ones(len(columns["first"]))} if ordered else {})
+    if not ordered:
+        return columns
+    return columns | {"left_first": np.ones(len(columns["first"]))}

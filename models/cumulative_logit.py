@@ -143,7 +143,10 @@ class CumulativeResponse(Response):
     @cached_property
     def _widths(self) -> np.ndarray:
         """How many steps wide these grades are, (steps,): that of a tie goes both ways."""
-        return np.array([2.0 if self._tied and k == 0 else 1.0 for k in range(len(self.steps))])
+        widths = np.ones(len(self.steps))
+        if self._tied:
+            widths[:1] = 2.0
+        return widths
 
     def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         sizes = levels_in(duels)
@@ -157,17 +160,21 @@ class CumulativeResponse(Response):
 
     def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of each grade of the first arm, (cells, G)."""
-        grades = (self if self.levels else CumulativeResponse(levels_in(duels))).grades
+        settled = self if self.levels else CumulativeResponse(levels_in(duels))
+        grades = settled.grades
         votes = duels.votes
         assert seen.of_vote is not None
-        swapped = votes.left != np.asarray(seen.columns["first"])[seen.of_vote]
-        own = np.where(swapped, -votes.grade, votes.grade)
-        place = seen.of_vote * len(grades) + np.searchsorted(grades, own)
-        weight = seen.counts.sum(axis=1) if seen.each else votes.counts.sum(axis=1)
-        flat = np.bincount(place, weight, minlength=len(seen) * len(grades))
-        counts = flat.reshape(len(seen), len(grades))
-        found = {"n": counts.sum(axis=1), "log_coefficient": log_coefficient(counts)}
-        return found | {"counts": counts}
+        first = np.asarray(seen.columns["first"])[seen.of_vote]
+        grade = np.where(votes.left == first, votes.grade, -votes.grade)
+        weight = (seen if seen.each else votes).counts.sum(axis=1)
+        shape = (len(seen), len(grades))
+        place = seen.of_vote * len(grades) + np.searchsorted(grades, grade)
+        counts = np.bincount(place, weight, minlength=len(seen) * len(grades)).reshape(shape)
+        return {
+            "n": counts.sum(axis=1),
+            "log_coefficient": log_coefficient(counts),
+            "counts": counts,
+        }
 
     def density(
         self, counts: Quantity, eta: Quantity, steps: Quantity, log_coefficient: Quantity
@@ -176,8 +183,11 @@ class CumulativeResponse(Response):
         of = elementary(eta)
         step = np.e**steps
         away = eta[..., None] - step @ self._reach.T
-        sides = counts[..., 1:] * of.softplus(-away) + counts[..., :-1] * of.softplus(away)
-        inner = (counts @ self._between) * of.log(-of.expm1(-step * self._widths))
+        above = counts[..., 1:] * of.softplus(-away)
+        below = counts[..., :-1] * of.softplus(away)
+        sides = above + below
+        width = -of.expm1(-step * self._widths)
+        inner = (counts @ self._between) * of.log(width)
         return log_coefficient - sides.sum(axis=-1) + inner.sum(axis=-1)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
@@ -189,20 +199,25 @@ class CumulativeResponse(Response):
         step = np.exp(self._steps(parameters))
         reach = self._reach
         draws = eta.reshape(-1, len(counts))
-        found = of_thresholds(draws, reach @ step, counts)
-        pull, stiff = (one.reshape(*eta.shape, len(reach)) for one in found[:2])
+        pull, stiff, value = of_thresholds(draws, reach @ step, counts)
+        by_threshold = (*eta.shape, len(reach))
+        pull = pull.reshape(by_threshold)
+        stiff = stiff.reshape(by_threshold)
         # Sums over few thresholds are products with ones: they take an eighth of the time.
         cells = np.ones(len(counts))
         thresholds = np.ones(len(reach))
         moved = reach * step  # of the thresholds with the logarithms of the steps
         gap = step * self._widths
+        width = -np.expm1(-gap)
         inner = counts @ self._between
-        odds = gap * np.exp(-gap) / -np.expm1(-gap)
+        odds = gap * np.exp(-gap) / width
         own: Any = inner * odds - pull @ moved
-        bent = cells @ inner * odds * (1 - gap - odds) - cells @ pull @ moved
-        second = bent[..., None] * np.eye(len(step))
-        second -= (moved.T * (cells @ stiff)[..., None, :]) @ moved
-        value = found[2].reshape(eta.shape) + inner @ np.log(-np.expm1(-gap))
+        of_widths = cells @ inner * odds * (1 - gap - odds)
+        of_moves = cells @ pull @ moved
+        second = (of_widths - of_moves)[..., None] * np.eye(len(step))
+        total_stiff = (cells @ stiff)[..., None, :]
+        second -= (moved.T * total_stiff) @ moved
+        value = value.reshape(eta.shape) + inner @ np.log(width)
         value += data["log_coefficient"]
         slope = pull @ thresholds
         bend = -stiff @ thresholds
@@ -255,21 +270,26 @@ class CumulativeResponse(Response):
         self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with the thresholds above 0, if any, (draws, steps)."""
+        if not self.steps:
+            return dict(posterior)
         above = np.cumsum(np.exp(self._steps(posterior)), axis=-1)
-        return {**posterior, **({"threshold": above} if self.steps else {})}
+        return {**posterior, "threshold": above}
 
     def _steps(self, parameters: Named) -> np.ndarray:
         """Return the logarithms of the steps, (..., steps)."""
         found = [np.asarray(parameters[name]) for name in self.steps]
         if found:
             return np.stack(found, axis=-1)
-        return np.zeros((*np.shape(next(iter(parameters.values()), 0.0))[:1], 0))
+        some = next(iter(parameters.values()), 0.0)
+        n_draws = np.shape(some)[:1]
+        return np.zeros((*n_draws, 0))
 
     def _chances(self, eta: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the probabilities of the grades, the last axis, given steps (..., steps)."""
         below = expit(step @ self._reach.T - eta[..., None])
-        ends = np.ones((*below.shape[:-1], 1))
-        return np.diff(np.concatenate([0 * ends, below, ends], axis=-1), axis=-1)
+        one = np.ones((*below.shape[:-1], 1))
+        cumulative = np.concatenate([0 * one, below, one], axis=-1)
+        return np.diff(cumulative, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -334,7 +354,8 @@ class CumulativeLogit(ScoreModel):
         if self.levels is None:
             return
         sizes = tuple(self.levels) if isinstance(self.levels, list | tuple) else ()
-        if not sizes or [*sizes] != sorted({k for k in sizes if type(k) is int and k >= 0}):
+        known = {size for size in sizes if type(size) is int and size >= 0}
+        if not sizes or list(sizes) != sorted(known):
             raise ValueError(
                 "levels should be whole numbers >= 0 in increasing order, "
                 f"got {shown_value(self.levels)}"

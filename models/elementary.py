@@ -47,7 +47,9 @@ def _log_ndtr(x: Quantity) -> Any:
     import pytensor.tensor as pt
 
     root = np.sqrt(2.0)
-    low = pt.switch(x < 0.0, x, 0.0)  # each branch sees only arguments it is finite at
-    high = pt.switch(x < 0.0, 0.0, x)
-    tail = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
-    return pt.switch(x < 0.0, tail, pt.log1p(-pt.erfc(high / root) / 2.0))
+    negative = x < 0.0
+    low = pt.switch(negative, x, 0.0)  # each branch sees only arguments it is finite at
+    high = pt.switch(negative, 0.0, x)
+    of_low = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
+    of_high = pt.log1p(-pt.erfc(high / root) / 2.0)
+    return pt.switch(negative, of_low, of_high)

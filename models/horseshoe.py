@@ -55,7 +55,8 @@ def horseshoe(scale: Any, sparsity: float, n_outcomes: Unit = 1.0, unit: Unit = 
     local = pm.HalfCauchy("local", 1.0, dims="attribute")
     half = SLAB_FREEDOM / 2
     slab = pm.InverseGamma("slab", half, half * (scale * unit) ** 2)
-    width = shrinkage * local * pt.sqrt(slab / (slab + shrinkage**2 * local**2))
+    uncut = slab + shrinkage**2 * local**2
+    width = shrinkage * local * pt.sqrt(slab / uncut)
     standard = pm.Normal("coefficient_standard", 0.0, 1.0, dims="attribute")
     return pm.Deterministic("coefficient", width * standard, dims="attribute")
 

@@ -28,6 +28,7 @@ def check_flat(model: Any, duels: Any) -> None:
         check_components(duels) if margins else _check_connected(duels)
         return
     cells = model.cells(duels)
+    rows = np.arange(len(cells))
     names = []
     columns = []
     coords = {**model.terms.coords(duels), "arm": duels.arms}
@@ -35,7 +36,7 @@ def check_flat(model: Any, duels: Any) -> None:
         levels = [coords[dim] for dim in part.dims.get(part.parameter, ())]
         own = np.zeros((len(cells), *map(len, levels)))
         for index, value in part.design(cells.data):
-            np.add.at(own, (np.arange(len(cells)), *index), value)
+            np.add.at(own, (rows, *index), value)
         own = own.reshape(len(cells), -1)
         labels = [": ".join(one) or part.parameter for one in product(*levels)]
         if isinstance(part, Scores):
@@ -48,9 +49,11 @@ def check_flat(model: Any, duels: Any) -> None:
     design = np.column_stack(columns)
     # No constant distinguishes differences: both signs of each.
     check_independent(np.vstack([design, -design]), names)
-    if not margins:
-        points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
-        check_mixed(design, points, cells.seen.counts.sum(axis=1), names)
+    if margins:
+        return
+    counts = cells.seen.counts
+    points = counts[:, 0] + counts[:, 2] / 2
+    check_mixed(design, points, counts.sum(axis=1), names)
 
 
 def check_components(duels: "Duels") -> None:
@@ -59,11 +62,10 @@ def check_components(duels: "Duels") -> None:
 
     parts = components(duels)
     if len(parts) > 1:
+        shown = [", ".join(arms[:3]) for arms in parts[:3]]
         raise ValueError(
             f"scale should be finite for this log, got inf: {len(parts)} groups of arms never met, "
-            "and a flat prior cannot compare them "
-            f"({'; '.join(', '.join(p[:3]) for p in parts[:3])}"
-            ", ...)"
+            f"and a flat prior cannot compare them ({'; '.join(shown)}, ...)"
         )
 
 
@@ -72,15 +74,18 @@ def _check_connected(duels: "Duels") -> None:
     from bayesduel.data.health import maximum_likelihood_exists
 
     check_components(duels)
-    if not maximum_likelihood_exists(duels):
-        summary = duels.summary()
-        unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])
-        beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])
-        raise ValueError(
-            "scale should be finite for this log, got inf: a group of arms never lost to the "
-            "others, so some scores are infinite under a flat prior (arms that never lost: "
-            f"{unbeaten[:5]}, that never won: {beaten[:5]})"
-        )
+    if maximum_likelihood_exists(duels):
+        return
+    summary = duels.summary()
+    not_won = summary["losses"] + summary["ties"]
+    not_lost = summary["wins"] + summary["ties"]
+    unbeaten = list(summary.index[not_won == 0])
+    beaten = list(summary.index[not_lost == 0])
+    raise ValueError(
+        "scale should be finite for this log, got inf: a group of arms never lost to the "
+        "others, so some scores are infinite under a flat prior (arms that never lost: "
+        f"{unbeaten[:5]}, that never won: {beaten[:5]})"
+    )
 
 
 def check_independent(inputs: np.ndarray, names: list[str]) -> None:

@@ -59,15 +59,15 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
         weight = tie[draw]
         for cell in range(len(row)):
             half = 0.5 * abs(row[cell])
+            # exp(-half) as the 32nd power of exp(v), whose Taylor series of 12 terms is summed
             v = -min(half, 40.0) / 32.0
             v2 = v * v
             v4 = v2 * v2
-            # fmt: off
-            a = 1 + ((v + v2*(1/2 + v*(1/6)))
-                     + v4*((1/24 + v*(1/120)) + v2*(1/720 + v*(1/5040))
-                           + v4*((1/40320 + v*(1/362880)) + v2*(1/3628800 + v*(1/39916800))
-                                 + v4*(1/479001600))))
-            # fmt: on
+            low = v + v2 * (1 / 2 + v * (1 / 6))
+            middle = (1 / 24 + v * (1 / 120)) + v2 * (1 / 720 + v * (1 / 5040))
+            high = (1 / 40320 + v * (1 / 362880)) + v2 * (1 / 3628800 + v * (1 / 39916800))
+            highest = high + v4 * (1 / 479001600)
+            a = 1 + (low + v4 * (middle + v4 * highest))
             a *= a
             a *= a
             a *= a
@@ -90,10 +90,10 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
             s = (y - ROOT) / (y + ROOT)  # log(y / root 2) = 2 artanh(s)
             q = s * s
             q2 = q * q
-            # fmt: off
-            series = ((2 + q*(2/3)) + q2*(2/5 + q*(2/7))
-                      + q2*q2*((2/9 + q*(2/11)) + q2*(2/13 + q*(2/15)) + q2*q2*(2/17)))
-            # fmt: on
+            q4 = q2 * q2
+            first = (2 + q * (2 / 3)) + q2 * (2 / 5 + q * (2 / 7))
+            rest = (2 / 9 + q * (2 / 11)) + q2 * (2 / 13 + q * (2 / 15))
+            series = first + q4 * (rest + q4 * (2 / 17))
             terms[cell] = n[cell] * (half + s * series + power * LOG_2)
         total[draw] = terms.sum()
     return total

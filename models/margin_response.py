@@ -197,8 +197,11 @@ class MarginResponse(Response):
         if density is student:
             away = margins[:, 0] - eta
             wide = shape * variance
-            slope = n * (shape + 1) * away / (wide + away**2)
-            bend = n * (shape + 1) * (away**2 - wide) / (wide + away**2) ** 2
+            square = away**2
+            both = wide + square
+            weight = n * (shape + 1)
+            slope = weight * away / both
+            bend = weight * (square - wide) / both**2
             return without_own(slope, bend)
         left, right, _ = without_order(margins, order)
         ahead = n_left * (left - eta)
@@ -207,8 +210,15 @@ class MarginResponse(Response):
         of_order = ahead - behind
         apart = 2 * n_left - n
         if density is normal:
-            every = (of_eta / variance, -n / variance, of_order / variance)
-            return with_order(ordered, *every, -apart / variance, -n / variance)
+            bend = -n / variance
+            return with_order(
+                ordered,
+                of_eta / variance,
+                bend,
+                of_order / variance,
+                -apart / variance,
+                bend,
+            )
         wide = shape * variance
         square = 1.0 + _squares(margins, eta, order, n, n_left) / wide
         weight = (shape + n) / (wide * square)
@@ -245,6 +255,7 @@ class MarginResponse(Response):
         if self.variances != "pair" or "pair_noise" in found:
             return found
         data = cells.data
+        n = data["n"]
         n_arms = cells.log.n_arms
         place = pair_place(data["first"], data["second"], n_arms)
         shrinkage = found["shrinkage"]
@@ -254,10 +265,10 @@ class MarginResponse(Response):
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
             freedom = np.full(n_pairs, shrinkage[k])
+            freedom[place] += n
             total = np.full(n_pairs, shrinkage[k] * noise[k] ** 2)
-            freedom[place] += data["n"]
-            here = eta(slice(k, k + 1))[0]
-            total[place] += _squares(data["margins"], here, order[k], data["n"], data["n_left"])
+            middle = eta(slice(k, k + 1))[0]
+            total[place] += _squares(data["margins"], middle, order[k], n, data["n_left"])
             drawn[k] = np.sqrt(total / rng.chisquare(freedom))
         return found | {"pair_noise": drawn}
 
@@ -270,9 +281,9 @@ class MarginResponse(Response):
         """
         eta = np.asarray(eta)
         if self.variances == "pair":
-            own = np.asarray(parameters["pair_noise"])
-            n_arms = n_arms_of(parameters["pair_noise"])
-            spread = np.where(first == second, 1.0, of_pairs(own, first, second, n_arms))
+            noise = np.asarray(parameters["pair_noise"])
+            own = of_pairs(noise, first, second, n_arms_of(noise))
+            spread = np.where(first == second, 1.0, own)
         else:
             spread = spread_of(self.variances, parameters, eta, first, second)
         if self.degrees == "learned":
@@ -286,12 +297,15 @@ class MarginResponse(Response):
         noise = np.asarray(parameters["noise"])
         if self.variances == "arm":
             noise = np.sqrt(2 * (noise**2).mean(axis=-1))
-        standard = eta / noise.reshape(-1, *(1,) * (np.ndim(eta) - 1))
+        by_draw = (-1, *(1,) * (np.ndim(eta) - 1))
+        standard = eta / noise.reshape(by_draw)
         if self.degrees is None:
             return special.ndtr(standard)
-        learned = self.degrees == "learned"
-        degrees = np.asarray(parameters["degrees"]) if learned else np.full(len(eta), self.degrees)
-        return special.stdtr(degrees.reshape(-1, *(1,) * (np.ndim(eta) - 1)), standard)
+        if self.degrees == "learned":
+            degrees = np.asarray(parameters["degrees"])
+        else:
+            degrees = np.full(len(eta), self.degrees)
+        return special.stdtr(degrees.reshape(by_draw), standard)
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -400,7 +414,8 @@ def draw_student(
     """Draw margins, one per cell."""
     from scipy import stats
 
-    drawn = eta + order + np.sqrt(variance) * stats.t.rvs(shape, size=eta.shape, random_state=rng)
+    standard = stats.t.rvs(shape, size=eta.shape, random_state=rng)
+    drawn = eta + order + np.sqrt(variance) * standard
     return np.stack([drawn, 0 * drawn, 0 * drawn], axis=-1)
 
 
@@ -428,11 +443,19 @@ def with_order(
     second: np.ndarray,
 ) -> Derivatives:
     """Return the derivatives of cells, those in the side advantage where it is one."""
-    bend = bend + 0.0 * slope
+    shape = 0.0 * slope
+    bend = bend + shape
     if not ordered:
         return without_own(slope, bend)
-    total = np.sum(second + 0.0 * slope, axis=-1)[..., None, None]
-    return Derivatives(slope, bend, (own + 0.0 * slope)[..., None], cross[..., None], total)
+    own = own + shape
+    total = np.sum(second + shape, axis=-1)
+    return Derivatives(
+        slope,
+        bend,
+        own[..., None],
+        cross[..., None],
+        total[..., None, None],
+    )
 
 
 def observe_margins(
@@ -477,22 +500,30 @@ def _residual(duels: "Duels", order: bool) -> tuple[float, float]:
     seen = seen_in(duels, by_vote=True)
     data = margins_of(duels, seen)
     n_left = data["n_left"]
-    n_right = data["n"] - data["n_left"]
+    n_right = data["n"] - n_left
     mean_left, mean_right, scatter = data["margins"].T
-    rows = np.arange(2 * len(n_left))
+    n_cells = len(n_left)
+    rows = np.arange(2 * n_cells)
     design = np.zeros((len(rows), duels.n_arms + 1))
     first = seen.columns["first"]
     second = seen.columns["second"]
     cells = {"first": first, "second": second} | seat_columns(duels.teams, first, second)
-    for side, sign in (("first", 1.0), ("second", -1.0)):
+    signs = {"first": 1.0, "second": -1.0}
+    for side, sign in signs.items():
         for arm, share in seats(cells, side):
-            design[rows, np.tile(arm, 2)] += np.tile(sign * share + 0.0 * arm, 2)
-    design[:, -1] = np.repeat([1.0, -1.0], len(n_left)) if order else 0.0
+            counted = sign * share + 0.0 * arm
+            design[rows, np.tile(arm, 2)] += np.tile(counted, 2)
+    if order:
+        design[:, -1] = np.repeat([1.0, -1.0], n_cells)
     root = np.sqrt(np.concatenate([n_left, n_right]))
     margin = np.concatenate([mean_left, mean_right])
     fitted = np.linalg.lstsq(design * root[:, None], margin * root, rcond=None)[0]
-    rest = float((root**2 * (margin - design @ fitted) ** 2).sum() + scatter.sum())
-    return rest, float((root**2 * margin**2).sum() + scatter.sum())
+    weight = root**2
+    residual = margin - design @ fitted
+    about_scores = (weight * residual**2).sum()
+    about_zero = (weight * margin**2).sum()
+    within = scatter.sum()
+    return float(about_scores + within), float(about_zero + within)
 
 
 def without_order(statistics: Quantity, order: Quantity) -> tuple[Any, Any, Any]:
@@ -524,5 +555,6 @@ def draw_normal(
     spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))
     means = np.where(sides > 0, rng.normal(middle, spread), 0.0)
     freedom = np.maximum(sides - 1, 0.0).sum(axis=-1)
-    scatter = np.where(freedom > 0, variance * rng.chisquare(np.maximum(freedom, 1.0)), 0.0)
+    drawn = variance * rng.chisquare(np.maximum(freedom, 1.0))
+    scatter = np.where(freedom > 0, drawn, 0.0)
     return np.concatenate([means, scatter[..., None]], axis=-1)

@@ -157,26 +157,30 @@ class Model(ByValue, metaclass=_Named):
         for part in self.terms:
             if not isinstance(part, Term) or part.parameter not in self.said:
                 continue
-            axis = part.dims.get(part.parameter, ())[-1:]
+            name = part.parameter
+            dims = part.dims.get(name, ())
             labels: Any = [""]
-            if axis:
-                labels = log.arms if axis == ("arm",) else self.terms.coords(log)[axis[0]]
-            found[part.parameter] = entries_of(
-                self.said[part.parameter], [str(x) for x in labels], part.parameter
-            )
+            if dims:
+                labels = log.arms if dims[-1] == "arm" else self.terms.coords(log)[dims[-1]]
+            found[name] = entries_of(self.said[name], [str(label) for label in labels], name)
         return found
 
     @property
     def scales(self) -> dict[str, Scale]:
         """Its learned positive numbers: of the terms in their order, then of the response."""
-        typical = self.response.score_scale
         said: Any = self.said
-        found = {n: s for part in self.terms for n, s in part.scales.items()}
-        found = {n: replace(s, size=typical) if s.size is None else s for n, s in found.items()}
+        found: dict[str, Scale] = {}
+        for part in self.terms:
+            for name, scale in part.scales.items():
+                if scale.size is None:
+                    scale = replace(scale, size=self.response.score_scale)
+                found[name] = scale
         found |= self.response.scales(flat=self.terms.flat)
         if isinstance(said.get("score"), Prior):  # of every arm
             found.pop("scale", None)
-        return {n: replace(s, prior=said[n]) if n in said else s for n, s in found.items()}
+        for name in found.keys() & said.keys():
+            found[name] = replace(found[name], prior=said[name])
+        return found
 
     @property
     def own(self) -> dict[str, tuple[float, float]]:
@@ -376,12 +380,14 @@ class Model(ByValue, metaclass=_Named):
         flat = self.terms.flat
         said: Any = self.said
         entries = self.entries(cells.log)
-        parameters = {n: scale.add(n, unit) for n, scale in self.scales.items()}
-        for n, (mean, deviation) in self.response.own.items():
-            if n in said:
-                parameters[n] = said[n].add(n)
+        parameters = {name: scale.add(name, unit) for name, scale in self.scales.items()}
+        for name, (mean, deviation) in self.response.own.items():
+            if name in said:
+                parameters[name] = said[name].add(name)
+            elif flat:
+                parameters[name] = pm.Flat(name)
             else:
-                parameters[n] = pm.Flat(n) if flat else pm.Normal(n, mean, deviation)
+                parameters[name] = pm.Normal(name, mean, deviation)
 
         def added(part: Part) -> dict[str, Any]:
             own = entries.get(getattr(part, "parameter", ""))
@@ -463,15 +469,16 @@ class Model(ByValue, metaclass=_Named):
         out.
         """
         known = self.parameters(posterior)
-        draws = len(next(iter(known.values())))
-        result = np.empty((draws, len(cells)))
+        n_draws = len(next(iter(known.values())))
+        found = np.empty((n_draws, len(cells)))
         # 4,000,000 draws x cells worked on at once
         step = max(1, 4_000_000 // max(len(cells), 1))
-        for start in range(0, draws, step):
-            here = {n: np.asarray(v)[start : start + step] for n, v in known.items()}
+        for start in range(0, n_draws, step):
+            some = slice(start, start + step)
+            here = {name: np.asarray(values)[some] for name, values in known.items()}
             eta = self.eta(here, cells.data)
-            result[start : start + step] = self.response.log_likelihood(eta, here, cells.data)
-        return result
+            found[some] = self.response.log_likelihood(eta, here, cells.data)
+        return found
 
     # -- outcomes under conditions -----------------------------------------------------------
 
@@ -548,22 +555,25 @@ class Model(ByValue, metaclass=_Named):
                 noise = np.where(heavy, noise / np.sqrt(chi), noise)
             return middle + spread * noise
         chances = self.outcomes(posterior, conditions)
-        level = rng.random(chances["win"].shape)
-        tie = chances.get("tie", 0.0)
-        return np.where(
-            level < chances["win"], 1.0, np.where(level < chances["win"] + tie, 0.5, 0.0)
-        )
+        win = chances["win"]
+        level = rng.random(win.shape)
+        not_lost = win + chances.get("tie", 0.0)
+        points = np.where(level < not_lost, 0.5, 0.0)
+        return np.where(level < win, 1.0, points)
 
     def preference(self, posterior: Named) -> np.ndarray:
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
         n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
         score = self.expected_score(posterior, {"first": first, "second": second})
-        place = np.full((n_arms, n_arms), 2 * len(first))
-        place[first, second] = np.arange(len(first))
-        place[second, first] = np.arange(len(first)) + len(first)
+        n_pairs = len(first)
+        pair = np.arange(n_pairs)
         half = np.full((*score.shape[:-1], 1), 0.5)
-        return np.concatenate([score, 1.0 - score, half], axis=-1).take(place, axis=-1)
+        entries = np.concatenate([score, 1.0 - score, half], axis=-1)
+        place = np.full((n_arms, n_arms), 2 * n_pairs)
+        place[first, second] = pair
+        place[second, first] = n_pairs + pair
+        return entries.take(place, axis=-1)
 
     def _n_arms(self, posterior: Named) -> int:
         """Return the number of arms of a posterior."""
@@ -587,8 +597,9 @@ class Model(ByValue, metaclass=_Named):
         """Return the predictor under conditions; of cells of both orders, at their mean."""
         eta = self.eta(known, conditions)
         if "order" in known and "n_left" in conditions and "left_first" not in conditions:
-            mean = 2 * conditions["n_left"] / conditions["n"] - 1
-            eta = eta + np.asarray(known["order"])[:, None] * mean
+            mean_side = 2 * conditions["n_left"] / conditions["n"] - 1
+            order = np.asarray(known["order"])[:, None]
+            eta = eta + order * mean_side
         return np.asarray(eta)
 
 
@@ -637,12 +648,13 @@ def _with_prior(
         else:
             free = mean + deviation * pm.Normal(f"{name}_standard", 0.0, 1.0, dims=dims)
     else:
-        each = [
-            pm.Normal(f"{name}_{k}_free", 0.0, default[k], dims=dims[:-1])
-            if one is None
-            else one.add(f"{name}_{k}_free", dims[:-1])
-            for k, one in enumerate(said)
-        ]
+        each = []
+        for k, prior in enumerate(said):
+            entry = f"{name}_{k}_free"
+            if prior is None:
+                each.append(pm.Normal(entry, 0.0, default[k], dims=dims[:-1]))
+            else:
+                each.append(prior.add(entry, dims[:-1]))
         free = pt.stack(each, axis=-1)
     if isinstance(part, Scores):
         free = part.with_family(free, scales)

@@ -15,13 +15,16 @@ def pair_place(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray
 
 def of_pairs(values: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: int) -> np.ndarray:
     """Return each pair's entry of `values` (..., all pairs), (..., n); 0 for an arm itself."""
-    place = pair_place(left, right, n_arms)
-    return np.where(left == right, 0.0, values[..., np.where(left == right, 0, place)])
+    itself = left == right
+    place = np.where(itself, 0, pair_place(left, right, n_arms))
+    return np.where(itself, 0.0, values[..., place])
 
 
 def n_arms_of(by_pair: np.ndarray) -> int:
     """Return the number of arms of an array whose last axis is all pairs."""
-    return round((1 + np.sqrt(1 + 8 * np.shape(by_pair)[-1])) / 2)
+    n_pairs = np.shape(by_pair)[-1]
+    root = np.sqrt(1 + 8 * n_pairs)  # of K (K - 1) / 2 = n_pairs
+    return round((1 + root) / 2)
 
 
 def empty_by_pair(draws: int, n_arms: int) -> np.ndarray:

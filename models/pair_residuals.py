@@ -96,18 +96,22 @@ class PairResiduals(MarginResponse):
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         _, order, variance, shape = self._given(parameters, data)
+        ordered = "left_first" not in data and "order" in parameters
         n = data["n"]
-        share = data["n_left"] / data["n"]
+        share = data["n_left"] / n
+        other = 1 - share
         left, right, _ = without_order(data["margins"], order)
         between = shape**2 + variance / n
-        away = share * left + (1 - share) * right - eta
+        away = share * left + other * right - eta
         turn = 1 - 2 * share
-        spread = 4 * n * share * (1 - share) / variance
+        spread = 4 * n * share * other / variance
+        of_sides = spread / 2 * (left - right)
+        of_mean = away * turn / between
         return with_order(
-            "left_first" not in data and "order" in parameters,
+            ordered,
             away / between,
             -1 / between,
-            spread / 2 * (left - right) - away * turn / between,
+            of_sides - of_mean,
             turn / between,
             -spread - turn**2 / between,
         )
@@ -138,14 +142,16 @@ class PairResiduals(MarginResponse):
         drawn = empty_by_pair(len(spread), n_arms)
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
-            own = posterior["noise"][k]
-            sigma2 = own[first] ** 2 + own[second] ** 2 if np.ndim(own) else own**2
+            square = posterior["noise"][k] ** 2
+            variance = square[first] + square[second] if np.ndim(square) else square
             mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
-            precision = 1 / spread[k] ** 2 + n / sigma2
+            of_margins = n / variance
+            precision = 1 / spread[k] ** 2 + of_margins
+            away = mean - eta(slice(k, k + 1))[0]
             middle = np.zeros(n_pairs)
+            middle[place] = of_margins * away / precision
             error = np.full(n_pairs, spread[k])
             error[place] = 1 / np.sqrt(precision)
-            middle[place] = n / sigma2 * (mean - eta(slice(k, k + 1))[0]) / precision
             drawn[k] = middle + error * rng.standard_normal(n_pairs)
         return {**posterior, "residual": drawn}
 

@@ -57,10 +57,12 @@ class ChoiceResponse(Response):
         """Return log(1 + sum of exp(-eta) over the cells of the same choice), shape of eta."""
         start = np.flatnonzero(data["opens"])
         stage = _stages(data)
-        most = np.maximum(np.maximum.reduceat(-eta, start, axis=-1), 0.0)
+        most = np.maximum.reduceat(-eta, start, axis=-1)
+        most = np.maximum(most, 0.0)
         away = np.exp(-eta - most[..., stage])
         total = np.exp(-most) + np.add.reduceat(away, start, axis=-1)
-        return np.asarray((most + np.log(total))[..., stage])
+        log_total = most + np.log(total)
+        return np.asarray(log_total[..., stage])
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         """Return the derivatives; cells of a choice bend together."""
@@ -172,10 +174,14 @@ class PlackettLuce(ScoreModel):
         for here in log.slices:
             arm = found[here]
             place = log.place[here]
-            arm = arm[np.argsort(-(score[arm] + rng.gumbel(size=len(arm))))]
-            if place[-2] != place[-1] and (place[:-2] == place[-2]).any():
+            # The order of scores with Gumbel noise is that of choices in proportion to exp(score).
+            utility = score[arm] + rng.gumbel(size=len(arm))
+            arm = arm[np.argsort(-utility)]
+            names_worst = place[-2] != place[-1] and (place[:-2] == place[-2]).any()
+            if names_worst:
                 rest = np.flatnonzero(place >= place[-2])
-                worst = rest[np.argmax(rng.gumbel(size=len(rest)) - score[arm[rest]])]
+                disutility = rng.gumbel(size=len(rest)) - score[arm[rest]]
+                worst = rest[np.argmax(disutility)]
                 arm[[worst, -1]] = arm[[-1, worst]]
             found[here] = arm
         return replace(log, arm=found)

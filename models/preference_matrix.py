@@ -134,13 +134,19 @@ class PreferenceMatrix(Model):
         points = data["points"]
         n = data["n"]
         if unit != "pair":
-            theta = np.asarray(posterior["theta"], dtype=float).take(data["pair_of_cell"], axis=1)
-            win = np.log(np.maximum(theta, 1e-300))
-            loss = np.log1p(-np.minimum(theta, 1 - 1e-16))
-            return _log_likelihood(points, win, loss, n, data["log_coefficient"])
-        fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
-        half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
-        return betaln(half + points, half + n - points) - betaln(half, half)
+            theta = np.asarray(posterior["theta"], dtype=float)
+            win = theta.take(data["pair_of_cell"], axis=1)
+            log_win = np.log(np.maximum(win, 1e-300))
+            log_loss = np.log1p(-np.minimum(win, 1 - 1e-16))
+            return _log_likelihood(points, log_win, log_loss, n, data["log_coefficient"])
+        concentration = posterior.get("concentration")
+        if concentration is None:
+            known = np.nan if self.concentration is None else self.concentration
+            concentration = np.full(draws, known)
+        half = np.asarray(concentration)[:, None] / 2
+        before = betaln(half, half)
+        after = betaln(half + points, half + n - points)
+        return after - before
 
     def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
         """Return the PyMC model of a log (or of its cells), with dims arm, opponent, pair, cell.
@@ -152,24 +158,34 @@ class PreferenceMatrix(Model):
 
         cells = self.cells(log)
         arms = list(cells.log.arms)
-        first, second = np.triu_indices(len(arms), 1)
-        coords = {"arm": arms, "opponent": arms, "pair": np.arange(len(first))}
-        with pm.Model(coords=coords | {"cell": np.arange(len(cells))}) as model:
+        n_arms = len(arms)
+        first, second = np.triu_indices(n_arms, 1)
+        coords = {
+            "arm": arms,
+            "opponent": arms,
+            "pair": np.arange(len(first)),
+            "cell": np.arange(len(cells)),
+        }
+        with pm.Model(coords=coords) as model:
             data = cells.register()
             if self.concentration is None:
                 concentration = self.scales["concentration"].add("concentration", 1.0)
             else:
                 concentration = pt.as_tensor(float(self.concentration))
-            theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
+            half = concentration / 2
+            theta = pm.Beta("theta", half, half, dims="pair")
             # Logarithms before gathering, so that they stay exact at any log odds.
-            win, loss = (log[data["pair_of_cell"]] for log in (pt.log(theta), pt.log1p(-theta)))
+            win = pt.log(theta)[data["pair_of_cell"]]
+            loss = pt.log1p(-theta)[data["pair_of_cell"]]
             given = (win, loss, data["n"], data["log_coefficient"])
             observe("points", data, *given, logp=_log_likelihood, random=_draw)
-            if len(arms) <= PREFERENCE_ARMS:
-                upper = pt.zeros((len(arms), len(arms)))[first, second].set(theta)
-                lower = pt.zeros((len(arms), len(arms)))[second, first].set(1.0 - theta)
-                half = pt.eye(len(arms)) / 2
-                pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
+            if n_arms <= PREFERENCE_ARMS:
+                zeros = pt.zeros((n_arms, n_arms))
+                upper = zeros[first, second].set(theta)
+                lower = zeros[second, first].set(1.0 - theta)
+                diagonal = pt.eye(n_arms) / 2
+                preference = upper + lower + diagonal
+                pm.Deterministic("preference", preference, dims=("arm", "opponent"))
         return model
 
     def complete(
@@ -188,11 +204,12 @@ class PreferenceMatrix(Model):
     def expected_score(self, posterior: Named, conditions: Named) -> np.ndarray:
         first = np.asarray(conditions["first"])
         second = np.asarray(conditions["second"])
+        itself = first == second
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
-        stronger = theta.take(np.where(first == second, 0, place), axis=-1)
-        win = np.where(first < second, stronger, 1.0 - stronger)
-        return np.where(first == second, 0.5, win)
+        of_lower = theta.take(np.where(itself, 0, place), axis=-1)
+        win = np.where(first < second, of_lower, 1.0 - of_lower)
+        return np.where(itself, 0.5, win)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)

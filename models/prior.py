@@ -120,10 +120,12 @@ class Prior:
         """Return the log density of values, of their shape; -inf where there is none."""
         known = self.parameters
         if self.distribution == "Normal":
-            standard = (values - known["mu"]) / known["sigma"]
-            return np.asarray(-0.5 * standard**2 - np.log(known["sigma"]) - 0.5 * LOG_2PI)
+            sigma = known["sigma"]
+            standard = (values - known["mu"]) / sigma
+            return np.asarray(-0.5 * standard**2 - np.log(sigma) - 0.5 * LOG_2PI)
         flat = np.ravel(np.asarray(values, dtype=float))
-        return np.asarray(_log_density_of(self)(flat)).reshape(np.shape(values))
+        density = _log_density_of(self)
+        return np.asarray(density(flat)).reshape(np.shape(values))
 
     def add(self, name: str, dims: str | Sequence[str] | None = None) -> Any:
         """Add a variable with this prior to the PyMC model in context."""
@@ -172,9 +174,13 @@ def entries_of(said: Said, labels: Sequence[str], name: str) -> Entries:
 
 def normals(said: Entries) -> tuple[np.ndarray, np.ndarray]:
     """Return means and deviations of normal priors, (n,); 0 and NaN where nothing was said."""
-    none = {"mu": 0.0, "sigma": np.nan}
-    known = [none if one is None else one.parameters for one in said]
-    return np.array([k["mu"] for k in known]), np.array([k["sigma"] for k in known])
+    mean = np.zeros(len(said))
+    deviation = np.full(len(said), np.nan)
+    for k, prior in enumerate(said):
+        if prior is not None:
+            mean[k] = prior.parameters["mu"]
+            deviation[k] = prior.parameters["sigma"]
+    return mean, deviation
 
 
 def priors_of(given: object) -> dict[str, Said]:
@@ -191,10 +197,13 @@ def priors_of(given: object) -> dict[str, Said]:
     found: dict[str, Said] = {}
     for name, one in given.items():
         check_text(name, "name of a prior")
-        if isinstance(one, Mapping):
-            found[name] = {str(label): _prior_of(p, f"{name}[{label}]") for label, p in one.items()}
-        else:
+        if not isinstance(one, Mapping):
             found[name] = _prior_of(one, name)
+            continue
+        by_label = {}
+        for label, prior in one.items():
+            by_label[str(label)] = _prior_of(prior, f"{name}[{label}]")
+        found[name] = by_label
     return found
 
 
@@ -231,8 +240,10 @@ def _check_by_pymc(prior: Prior) -> None:
             f"{prior.distribution} should have parameters among {join(names)}, "
             f"got {join(wrong, quote=True)}"
         )
+    positive = np.exp(LOGS)
+    values = np.concatenate([-positive[::-1], positive])
     try:
-        density = prior.log_density(np.concatenate([-np.exp(LOGS[::-1]), np.exp(LOGS)]))
+        density = prior.log_density(values)
     except Exception as error:  # PyMC raises what it likes of a parameter out of its range
         raise ValueError(
             f"prior should have parameters that PyMC accepts. PyMC says: {error}"
@@ -262,15 +273,15 @@ def _kind_of(name: str) -> Any:
     """Return the distribution of PyMC of a name; raise ValueError if it is none of one number."""
     import pymc as pm
 
-    kinds: dict[str, Any] = {
-        n: kind
-        for n, kind in vars(pm).items()
-        if isinstance(kind, type) and issubclass(kind, pm.Continuous)
-    }
+    kinds: dict[str, Any] = {}
+    for known, value in vars(pm).items():
+        if isinstance(value, type) and issubclass(value, pm.Continuous):
+            kinds[known] = value
     kind = kinds.get(name)
-    several = getattr(getattr(kind, "rv_op", None), "ndim_supp", 0) > 0  # of vectors, as Dirichlet
+    operation = getattr(kind, "rv_op", None)
+    several = getattr(operation, "ndim_supp", 0) > 0  # of vectors, as Dirichlet
     if kind is None or several:
-        hint = did_you_mean(name, [n for n in kinds if n != name])
+        hint = did_you_mean(name, [known for known in kinds if known != name])
         raise ValueError(
             "distribution should be a distribution of PyMC for a real number, such as 'Normal', "
             f"got {name!r}{hint}"

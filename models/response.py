@@ -409,11 +409,16 @@ class DavidsonResponse(Response):
         bend = n * (ahead * ahead - (1 - tie) / 4)
         second = -(tied * (1 - tie)).sum(axis=-1)
         level = np.asarray(parameters["tie"])[..., None]
-        value = won * eta + n_ties * level + n * (np.log(tie) - level) + data["log_coefficient"]
+        log_normaliser = n * (np.log(tie) - level)
+        value = won * eta + n_ties * level + log_normaliser + data["log_coefficient"]
         return Derivatives(
-            won - n * ahead, bend, (n_ties - tied)[..., None], (ahead * tied)[..., None],
-            second[..., None, None], value=value,
-        )  # fmt: skip
+            won - n * ahead,
+            bend,
+            (n_ties - tied)[..., None],
+            (ahead * tied)[..., None],
+            second[..., None, None],
+            value=value,
+        )
 
     def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (parameters["tie"], given["n"], given["log_coefficient"])
@@ -426,10 +431,12 @@ class DavidsonResponse(Response):
         """Return what the probabilities of a win, a tie and a loss are proportional to."""
         half = np.asarray(eta) / 2
         tie = np.asarray(parameters["tie"])[..., None]
-        most = max(half.max(initial=0.0), -half.min(initial=0.0), np.abs(tie).max(initial=0.0))
-        if most > FAR:
+        farthest = max(half.max(initial=0.0), -half.min(initial=0.0))
+        if farthest > FAR or np.abs(tie).max(initial=0.0) > FAR:
             top = np.maximum(np.abs(half), tie)  # the largest weight is 1 then
-            return np.exp(half - top), np.exp(tie - top), np.exp(-half - top)
+            win = np.exp(half - top)
+            loss = np.exp(-half - top)
+            return win, np.exp(tie - top), loss
         win = np.exp(half, out=half)
         return win, np.exp(tie), 1 / win
 

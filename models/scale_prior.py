@@ -68,24 +68,29 @@ class Scale:
         size = self._size(unit)
         if self.prior == "half-normal":
             return f"HalfNormal(sigma={size:.4g})"
-        parts = [(share, f"LogNormal(mu={np.log(size):.4g}, sigma={spread:g})")
-                 for share, spread in self._parts]  # fmt: skip
-        return " + ".join(words if share == 1 else f"{share:g} {words}" for share, words in parts)
+        mu = np.log(size)
+        parts = []
+        for share, spread in self._parts:
+            words = f"LogNormal(mu={mu:.4g}, sigma={spread:g})"
+            parts.append(words if share == 1 else f"{share:g} {words}")
+        return " + ".join(parts)
 
     def log_density(self, log_value: np.ndarray, unit: float) -> np.ndarray:
         """Return the log density of its logarithm, shape of `log_value`."""
         if isinstance(self.prior, Prior):
             return self.prior.log_density(np.exp(log_value)) + log_value
-        size = self._size(unit)
         if self.prior == "flat":
             return np.zeros_like(log_value)
+        size = self._size(unit)
+        log_size = np.log(size)
         if self.prior == "half-normal":
-            constant = 0.5 * np.log(2 / np.pi) - np.log(size)
-            return constant - 0.5 * (np.exp(log_value) / size) ** 2 + log_value
-        parts = [
-            np.log(share / spread) - 0.5 * ((log_value - np.log(size)) / spread) ** 2
-            for share, spread in self._parts
-        ]
+            constant = 0.5 * np.log(2 / np.pi) - log_size
+            square = (np.exp(log_value) / size) ** 2
+            return constant - 0.5 * square + log_value
+        parts = []
+        for share, spread in self._parts:
+            square = ((log_value - log_size) / spread) ** 2
+            parts.append(np.log(share / spread) - 0.5 * square)
         return np.logaddexp.reduce(parts) - 0.5 * np.log(2 * np.pi)
 
     def of_logarithm(self, unit: float) -> tuple[float, float]:
@@ -94,11 +99,14 @@ class Scale:
             mass = np.exp(self.log_density(LOGS, unit))
             mass /= mass.sum()
             mean = float(mass @ LOGS)
-            return mean, float(mass @ (LOGS - mean) ** 2) ** 0.5
+            variance = float(mass @ (LOGS - mean) ** 2)
+            return mean, variance**0.5
         middle = float(np.log(self._size(unit)))
         if self.prior == "half-normal":  # half the logarithm of a chi-squared number
-            return middle - 0.5 * (np.euler_gamma + np.log(2)), np.pi / 8**0.5
-        return middle, sum(share * spread**2 for share, spread in self._parts) ** 0.5
+            mean = middle - 0.5 * (np.euler_gamma + np.log(2))
+            return mean, np.pi / 8**0.5
+        variance = sum(share * spread**2 for share, spread in self._parts)
+        return middle, variance**0.5
 
     def add(self, name: str, unit: Unit) -> Any:
         """Add it to the PyMC model in context."""
@@ -116,9 +124,14 @@ class Scale:
         middle = pt.log(self._size(unit))
         if self.tail is None:
             return pm.LogNormal(name, middle, self.spread, dims=self.dim)
-        shares, spreads = zip(*self._parts, strict=True)
-        parts = [pm.LogNormal.dist(middle, spread) for spread in spreads]
-        lengths = [] if self.dim is None else [pm.modelcontext(None).dim_lengths[self.dim]]
+        shares = []
+        parts = []
+        for share, spread in self._parts:
+            shares.append(share)
+            parts.append(pm.LogNormal.dist(middle, spread))
+        lengths = []
+        if self.dim is not None:
+            lengths.append(pm.modelcontext(None).dim_lengths[self.dim])
         start = pt.full(lengths, pt.exp(middle))  # PyMC's is the mean, far out
         return pm.Mixture(name, shares, parts, dims=self.dim, initval=start)
 

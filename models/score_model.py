@@ -116,20 +116,26 @@ class ScoreModel(Model):
             raise ValueError(
                 f"priors need terms without a flat prior, but the prior of {flat} is flat"
             )
-        given = {p.parameter: p for p in self.terms if isinstance(p, Term) and not p.why_nuts}
-        learned = {n: part for n, part in given.items() if part.scales and n != "score"}
-        numbers = [*self.response.own, *(n for n in given if n not in learned)]
+        learned = {}  # scales of coefficients that are normal given these
+        numbers = [*self.response.own]
+        for part in self.terms:
+            if not isinstance(part, Term) or part.why_nuts:
+                continue
+            if part.scales and part.parameter != "score":
+                learned[part.parameter] = join(part.scales)
+            else:
+                numbers.append(part.parameter)
+        known = list(dict.fromkeys([*scales, *numbers]))
         for name, one in said.items():
             if name in learned:
                 raise ValueError(
                     f"{name!r} cannot have a prior of your own, because it is normal given "
-                    f"{join(learned[name].scales)}: give {join(learned[name].scales)} a prior"
+                    f"{learned[name]}: give {learned[name]} a prior"
                 )
-            if name not in scales and name not in numbers:
+            if name not in known:
                 raise ValueError(
                     f"priors should be for variables of {self.name}, got {name!r}. The variables "
-                    f"are {join([*scales, *numbers], quote=True)}"
-                    f"{did_you_mean(name, [*scales, *numbers])}"
+                    f"are {join(known, quote=True)}{did_you_mean(name, known)}"
                 )
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
                 raise ValueError(f"{name} should have one prior, got one per label")

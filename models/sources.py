@@ -168,8 +168,10 @@ class Sources(ByLevel, ArmTerm):
         new = [label for label in labels if label not in own]
         if new:
             raise ValueError(f"{self.by} should be one of {join(own)}, got {join(new, quote=True)}")
-        place = np.array([*(own.index(label) for label in labels), -1])
-        return replace(log, votes=log.votes.with_level(self.by, place[codes], own))
+        place = [own.index(label) for label in labels]
+        place.append(-1)  # of a vote without a source, whose code is -1
+        known = np.array(place)[codes]
+        return replace(log, votes=log.votes.with_level(self.by, known, own))
 
     def coords(self, log: Log) -> dict[str, Any]:
         whole = self.settled(log)
@@ -177,7 +179,9 @@ class Sources(ByLevel, ArmTerm):
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the scores of first and minus those of second, of the cell's source or target."""
-        members = [*seats(cells, "first"), *((a, -share) for a, share in seats(cells, "second"))]
+        members = seats(cells, "first")
+        for arm, share in seats(cells, "second"):
+            members.append((arm, -share))
         touches = []
         neutral: Any = 1.0
         if self._column in cells:
@@ -196,7 +200,7 @@ class Sources(ByLevel, ArmTerm):
 
     def covariance(self, scales: Named, n: int) -> Any:
         deviation = scales[self.spread] * np.ones(n)
-        return deviation[:, None] * deviation[None, :] * self.correlation(scales, n)
+        return _products(deviation) * self.correlation(scales, n)
 
     def correlation(self, scales: Named, n: int) -> Any:
         """Return the correlations of the sources' scores, (..., n, n)."""
@@ -207,11 +211,12 @@ class Sources(ByLevel, ArmTerm):
         odds = scales["agreement"] * np.ones(n - 1)
         rho = (odds - 1.0) / (odds + 1.0)
         along = np.eye(n)[at] + rho @ others.T
-        beside = (2.0 * odds**0.5 / (odds + 1.0)) @ others.T  # sqrt(1 - rho^2)
+        root = 2.0 * odds**0.5 / (odds + 1.0)  # sqrt(1 - rho^2)
+        beside = root @ others.T
         shared = np.eye(n)
         if "common" in scales:
             shared = others @ _alike(scales["common"], n - 1) @ others.T
-        return along[:, None] * along[None, :] + beside[:, None] * beside[None, :] * shared
+        return _products(along) + _products(beside) * shared
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -252,12 +257,12 @@ def _target(given: object) -> Any:
     """Return a target as it is kept: None, a level, or pairs of level and weight."""
     if given is None or isinstance(given, str):
         return given
-    pairs = list(given.items()) if isinstance(given, Mapping) else given
-    if (
-        not isinstance(pairs, list | tuple)
-        or not pairs
-        or any(not isinstance(p, list | tuple) or len(p) != 2 for p in pairs)
-    ):
+    pairs: Any = list(given.items()) if isinstance(given, Mapping) else given
+
+    def is_list(value: object) -> bool:
+        return isinstance(value, list | tuple)
+
+    if not is_list(pairs) or not pairs or not all(is_list(p) and len(p) == 2 for p in pairs):
         raise TypeError(
             "target should be a level, or a dictionary of weights by level, got "
             f"{shown_value(given)}"
@@ -265,11 +270,17 @@ def _target(given: object) -> Any:
     weights = [weight for _, weight in pairs]
     for weight in weights:
         real(weight, "weight of a level in target")
-    if min(weights) < 0 or not 0 < sum(weights) < np.inf:
+    total = sum(weights)
+    if min(weights) < 0 or not 0 < total < np.inf:
         raise ValueError(
             f"target should have weights >= 0, at least one above 0, got {shown_value(given)}"
         )
-    return tuple((str(one), w / sum(weights)) for (one, _), w in zip(pairs, weights, strict=True))
+    return tuple((str(level), weight / total) for level, weight in pairs)
+
+
+def _products(values: Any) -> Any:
+    """Return the products of all pairs of n values, (n, n); of tensors too."""
+    return values[:, None] * values[None, :]
 
 
 def _alike(odds: Any, n: int) -> Any:

@@ -341,7 +341,8 @@ class Term(Part):
         if self.flat:
             free = pm.Flat(self.free, dims=dims)
         elif not self.scales:
-            free = pm.Normal(self.free, 0.0, self.deviation(scales, given, unit), dims=dims)
+            deviation = self.deviation(scales, given, unit)
+            free = pm.Normal(self.free, 0.0, deviation, dims=dims)
         else:
             deviation = self.deviation(scales, given, unit)
             standard = pm.Normal(f"{self.parameter}_standard", 0.0, 1.0, dims=dims)
@@ -359,8 +360,10 @@ class Term(Part):
     def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         if self.scales or self.flat:
             return {}
-        standard = np.asarray(self.coefficients(parameters)) / self.deviation({}, cells, unit)
-        return {self.parameter: -0.5 * (standard**2).reshape(len(standard), -1).sum(axis=1)}
+        coefficients = np.asarray(self.coefficients(parameters))
+        standard = coefficients / self.deviation({}, cells, unit)
+        square = (standard**2).reshape(len(standard), -1)
+        return {self.parameter: -0.5 * square.sum(axis=1)}
 
     def complete(
         self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
@@ -408,7 +411,10 @@ class ByLevel(Part):
     def level_of(self, cells: Named) -> tuple[Any, Any]:
         """Return the level of each cell, and 0 where it has none, else 1; None if not said."""
         level = cells.get(f"{self.by}_of_cell")
-        return level, None if level is None else (level >= 0) * 1.0  # which masks the index -1
+        if level is None:
+            return None, None
+        known = (level >= 0) * 1.0  # which masks the index -1
+        return level, known
 
 
 class ArmTerm(Term):
@@ -435,9 +441,12 @@ class ArmTerm(Term):
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         one = np.ones(np.shape(cells["first"]))
-        first = [Touch((arm,), share * one) for arm, share in seats(cells, "first")]
-        second = [Touch((arm,), -share * one) for arm, share in seats(cells, "second")]
-        return (*first, *second)
+        touches = []
+        for arm, share in seats(cells, "first"):
+            touches.append(Touch((arm,), share * one))
+        for arm, share in seats(cells, "second"):
+            touches.append(Touch((arm,), -share * one))
+        return tuple(touches)
 
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""

@@ -27,8 +27,10 @@ def _log_chance(x: float) -> tuple[float, float]:
         chance = 0.5 * math.erfc(-x / ROOT_2)
         return math.log(chance), math.exp(log_density) / chance
     r = 1.0 / (x * x)
-    series = 1.0 - r * (1.0 - 3.0 * r * (1.0 - 5.0 * r * (1.0 - 7.0 * r * (1.0 - 9.0 * r))))
-    return log_density - math.log(-x) + math.log(series), -x / series
+    rest = 1.0 - 5.0 * r * (1.0 - 7.0 * r * (1.0 - 9.0 * r))
+    series = 1.0 - r * (1.0 - 3.0 * r * rest)
+    log_chance = log_density - math.log(-x) + math.log(series)
+    return log_chance, -x / series
 
 
 @compiled(error_model="numpy")
@@ -58,12 +60,14 @@ def of_probit(
             lost = losses[cell]
             if won != 0.0:
                 log_chance, pull = _log_chance(x)
-                slope[draw, cell] += won * pull
-                bend[draw, cell] -= won * pull * (pull + x)
+                weighted = won * pull
+                slope[draw, cell] += weighted
+                bend[draw, cell] -= weighted * (pull + x)
                 value[draw, cell] += won * log_chance
             if lost != 0.0:
                 log_chance, pull = _log_chance(-x)
-                slope[draw, cell] -= lost * pull
-                bend[draw, cell] -= lost * pull * (pull - x)
+                weighted = lost * pull
+                slope[draw, cell] -= weighted
+                bend[draw, cell] -= weighted * (pull - x)
                 value[draw, cell] += lost * log_chance
     return slope, bend, value

@@ -1,5 +1,6 @@
 """TimeVarying: scores that change over time; those of a fit are of the last period."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,6 +15,8 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term
 from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import as_options, check_one_of, shown_value
+from bayesduel.system.warnings import warn
+from bayesduel.text import count, join
 
 __all__ = ["TimeVarying"]
 
@@ -56,15 +59,21 @@ class TimeVarying(Term):
     prior
         Scale of the prior of `drift`, on the scale of the scores.
     edges
-        Limits of the periods, increasing: dates (a datetime, or text such as "2026-05-01"), or
-        numbers where times of the log are numbers. Written down by a fit; by default they cut the
-        log's span evenly.
+        Limits of the periods, increasing, the first and the last one too: dates (a datetime, or
+        text such as "2026-05-01"), or numbers where times of the log are numbers. A vote before the
+        first or after the last limit counts to the nearest period, with a warning. Written down by
+        a fit; by default they cut the log's span evenly.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not as described; when built, if a vote has no time (missing, or
-        not read as one), or all have the same.
+        not read as one), all have the same, or limits put all votes into one period.
+
+    Warns
+    -----
+    BayesduelWarning
+        If votes lie before the first or after the last limit.
 
     References
     ----------
@@ -105,11 +114,23 @@ class TimeVarying(Term):
 
     @classmethod
     def worded(cls, text: str) -> "TimeVarying":
-        """Return the term of a number of periods, "time:12", or of a process, "time:smooth"."""
+        """Return the term that a word names after a colon.
+
+        "time:12" for a number of periods, "time:smooth" for a process, and limits of periods with
+        commas: "time:2024-08-01,2025-01-01,2025-07-01".
+        """
+        if "," in text:
+            limits = text.split(",")
+            with suppress(ValueError):
+                return cls(edges=tuple(map(float, limits)))
+            return cls(edges=tuple(limits))
         return cls(periods=int(text)) if text.isdecimal() else cls(text)  # type: ignore[arg-type]
 
     def settled(self, log: Any) -> Self:
-        return replace(self, edges=_written(self._limits(log)))
+        edges = self._limits(log)
+        if self.edges is not None:
+            _check_limits(edges, log)
+        return replace(self, edges=_written(edges))
 
     def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
@@ -296,6 +317,27 @@ def _dates(edges: np.ndarray, times: np.ndarray) -> np.ndarray:
     later = np.ceil(edges / second) * second
     exact = (times % second == 0).all() and (np.diff(later) > 0).all()
     return (later if exact else np.ceil(edges)).astype("int64").astype("datetime64[us]")
+
+
+def _check_limits(edges: np.ndarray, log: Any) -> None:
+    """Raise ValueError if limits put all votes into one period; warn of votes beyond them."""
+    times = _times(log)
+    limits = _as_numbers(edges)
+    ends = np.array([times.min(), times.max()])
+    seen = ends.astype("int64").astype("datetime64[us]") if _is_dated(log) else ends
+    span = join(_written(seen), word="to")
+    own = join(_written(edges))
+    if len(np.unique(np.searchsorted(limits[1:-1], times, side="right"))) < 2:
+        raise ValueError(
+            f"edges should part the votes, whose times are {span}, but all votes are in one period "
+            f"of {own}"
+        )
+    beyond = int(((times < limits[0]) | (times > limits[-1])).sum())
+    if beyond:
+        warn(
+            f"{count(beyond, 'vote')} of {len(times):,} lie before the first or after the last "
+            f"limit of periods ({own}) and count to the nearest period: times of the log are {span}"
+        )
 
 
 def _is_dated(log: Any) -> bool:

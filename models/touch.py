@@ -67,13 +67,15 @@ def contribution(coefficient: np.ndarray, touches: tuple[Touch, ...]) -> Any:
     total: Any = 0.0
     for index, value in touches:
         if value.ndim == 2 and index:
-            total = total + (coefficient[(..., *index, slice(None))] * value).sum(axis=-1)
+            own = coefficient[(..., *index, slice(None))]
+            part = (own * value).sum(axis=-1)
         elif value.ndim == 2:
-            total = total + coefficient @ value.T
+            part = coefficient @ value.T
+        elif len(index) == 1:
+            part = coefficient.take(index[0], axis=-1) * value
+        elif index:
+            part = coefficient[(..., *index)] * value
         else:
-            if len(index) == 1:
-                part = coefficient.take(index[0], axis=-1)
-            else:
-                part = coefficient[(..., *index)] if index else coefficient[..., None]
-            total = total + part * value
+            part = coefficient[..., None] * value
+        total = total + part
     return total

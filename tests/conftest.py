@@ -11,7 +11,13 @@ from tests.support.covering import covering
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
 PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
-PAGES = ("tests/reporting", "tests/cli", "tests/contracts")
+# Tests of held-out predictions, of stored numbers and of numbers in docstrings have five folds;
+# pages that show the calibration two. Pages of other rooms do without, as where a fit fails.
+FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_docstrings")
+TWO_FOLDS = (
+    *("tests/reporting", "tests/contracts", "tests/plots", "tests/test_"),
+    *("tests/models/test_covariates", "tests/inference/test_unused_covariates"),
+)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -47,14 +53,21 @@ def closed_figures():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+def not_held_out(*_, **__):
+    """Say what a page then says in place of its calibration."""
+    raise ValueError("no duels are held out in this test")
+
+
 @pytest.fixture(scope="module", autouse=True)
-def two_folds(request):
-    """Predict held-out duels in pages by two fits in place of five, the longest part of a page."""
-    if not request.node.nodeid.startswith(PAGES):
+def few_folds(request):
+    """Predict held-out duels in pages by two fits or by none: five take most of the time."""
+    if request.node.nodeid.startswith(FIVE_FOLDS):
         yield
         return
     from bayesduel.criticism import calibration
 
+    shown = request.node.nodeid.startswith(TWO_FOLDS)
+    fewer = partial(calibration.held_out, folds=2) if shown else not_held_out
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibration, "held_out", partial(calibration.held_out, folds=2))
+        patch.setattr(calibration, "held_out", fewer)
         yield

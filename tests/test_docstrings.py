@@ -39,7 +39,7 @@ NAMES = sorted(
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BASES = (models.Model, models.Modifier, models.Part, models.Response, models.Term)
-# Sampled by NUTS, a log or a model with many coefficients, or a page: a second or more each.
+# Sampled by NUTS, a log or a model with many coefficients, a page, or policies: a second or more.
 SLOW = (
     "JudgeReliability()",
     "icehockey",
@@ -48,6 +48,7 @@ SLOW = (
     "calibrate(",
     "site(",
     "report(",
+    "compare_policies(",
 )
 PLAIN = ("simulate", "plan", *policies.__all__)  # what runs the rule of a policy
 

@@ -71,7 +71,7 @@ def test_results_of_a_fit(fit):
 @pytest.mark.parametrize("levels", [False, True])
 @pytest.mark.parametrize("ci_prob", [0.5, 0.95])
 @pytest.mark.parametrize("terms", [[], [SideAdvantage()], [RandomEffects("judge")]])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_coefficients_are_a_table_of_their_main_columns(terms, ci_prob, levels, log):
     fit = bd.fit(log, sum(terms, BradleyTerry()), "laplace", draws=100)
     found = bd.coefficients(fit, ci_prob, levels=levels)

@@ -2,7 +2,7 @@
 
 import gc
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, fields
 from functools import reduce
 from inspect import cleandoc
@@ -54,6 +54,7 @@ __all__ = [
     "old_side_advantage_options",
     "option_of",
     "output_option",
+    "own_term_option",
     "page_option",
     "prior_option",
     "raw_option",
@@ -66,7 +67,10 @@ __all__ = [
     "with_terms",
 ]
 
-TERMS_OF_MODEL = "bayesduel.terms_of_model"  # place of these in what a click.Context carries
+# Places in what a click.Context carries: the terms that --model names, and whether every --term is
+# a class in a file of the user's, which a saved fit may need.
+TERMS_OF_MODEL = "bayesduel.terms_of_model"
+OWN_TERMS = "bayesduel.own_terms"
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
@@ -189,11 +193,11 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         metavar="TERM",
         multiple=True,
         callback=_known_terms if own else None,
-        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12), "
-        "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
-        f"arms is worth the mean of its members){of_files}. Repeat the option for more "
-        "terms.",
+        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12; "
+        "time:2024-08-01,2025-01-01,2025-07-01 for limits), category, category:COLUMN, judge, "
+        f"random:COLUMN, sources:COLUMN=TARGET, reliability, {besides}cycles, covariate:COLUMN, "
+        "scores:mean (a side of several arms is worth the mean of its "
+        f"members){of_files}. Repeat the option for more terms.",
     )
 
 
@@ -224,6 +228,14 @@ def _priors(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) 
     return found
 
 
+own_term_option = click.option(
+    "--term",
+    metavar="FILE.py:NAME",
+    multiple=True,
+    expose_value=False,
+    callback=lambda ctx, param, words: [_known_term(word) for word in words],
+    help="Term of your own that the fit has. Repeat the option for more terms.",
+)
 prior_option = click.option(
     "--prior",
     metavar="NAME=PRIOR",
@@ -273,6 +285,7 @@ def _known_terms(
     ctx: click.Context, param: click.Parameter, words: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the terms that ``--model`` and ``--term`` add."""
+    ctx.meta[OWN_TERMS] = all(FILE_NAME.fullmatch(word) for word in words)
     return (*ctx.meta.get(TERMS_OF_MODEL, ()), *map(_known_term, words))
 
 
@@ -513,9 +526,11 @@ def with_terms(model: "Model", options: Mapping[str, Any], called: str) -> Any:
 
 def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms that options ask for, each with the option that does."""
-    asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
-    asked += [("--side-advantage", "order")] if options.get("side_advantage") else []
     words = options.get("term") or ()
+    own = _read_by_own_terms(words)
+    covariates = [name for name in names_of(options.get("covariates")) if name not in own]
+    asked = [("--covariates", f"covariate:{name}") for name in covariates]
+    asked += [("--side-advantage", "order")] if options.get("side_advantage") else []
     if options.get("side_advantage") is False and any(
         w.partition(":")[0] == "order" for w in words
     ):
@@ -523,6 +538,17 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
             "--no-side-advantage and --term order contradict each other: give one of them"
         )
     return [*asked, *((f"--term {word}", word) for word in words)]
+
+
+def _read_by_own_terms(words: Iterable[str]) -> set[str]:
+    """Return the columns that terms of the user's files read: no covariate is added for these."""
+    terms = [_term_of(f"--term {word}", word) for word in words]
+    return {name for term in terms if _is_own(term) for name in term.reads}
+
+
+def _is_own(term: Any) -> bool:
+    """Return whether the class of a term is not one of the package."""
+    return not type(term).__module__.startswith("bayesduel.")
 
 
 def _term_of(option: str, word: str) -> Any:
@@ -551,7 +577,10 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
     for option, word in asked:
         term = _term_of(option, word)
-        for column in term.of if isinstance(term, DuelCovariates) else ():
+        read = term.of if isinstance(term, DuelCovariates) else ()
+        if _is_own(term):
+            read = tuple(n for n in term.reads if n not in (*ROLES, "time", *found["keep"]))
+        for column in read:
             found["covariates"].setdefault(column, option)
         by = term.by if isinstance(term, RandomEffects | Sources | SideAdvantage) else None
         if by and (by not in ROLES or (by == "category" and not options.get("by"))):
@@ -637,6 +666,7 @@ def _loaded(path: Any) -> "xr.DataTree":
     for option in context.command.params:
         name = str(option.name)
         used = name == "seed" and context.params.get("checks")  # by the check of the fit
+        used = used or (name == "term" and context.meta.get(OWN_TERMS))
         source = context.get_parameter_source(name)
         if name in OF_LOGS and not used and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(

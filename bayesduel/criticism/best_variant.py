@@ -103,7 +103,8 @@ def selection_of(
         row |= with_interval("selection", lead.mean() - pooled, ci_prob)
         row |= with_interval("lead_pooled", pooled, ci_prob)
         row |= with_interval("family_lead", apart.mean(axis=1), ci_prob)
-        row |= {"probability": (pooled > 0).mean(), "spread": spread}
+        row["probability"] = (pooled > 0).mean()
+        row["spread"] = spread
         rows.append(row)
     return pd.DataFrame(rows, index=pd.Index(list(families), name="family"))
 
@@ -118,28 +119,32 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
     mean = apart.mean(axis=0)
     covariance = np.cov(apart.T)
     one = np.ones(n)
+    unit = np.eye(n)
     # Values up to 4 scales: 6e-5 of the prior is beyond
     grid = (np.arange(GRID) + 0.5) / GRID * 4.0 * scale
-    log_density = np.empty(GRID)
+    log_density = np.empty(GRID)  # of the spread, twice
     centres = np.empty((GRID, n))
     roots = np.empty((GRID, n, n))
     for k, spread in enumerate(grid):
-        inverse = np.linalg.inv(covariance + spread**2 * np.eye(n))
-        weight = inverse @ one
+        variance = spread**2
+        precision = np.linalg.inv(covariance + variance * unit)
+        weight = precision @ one
         total = weight @ one
-        middle = weight @ mean / total
-        away = mean - middle
-        _, log_determinant = np.linalg.slogdet(inverse)
-        log_density[k] = log_determinant - np.log(total) - away @ inverse @ away
-        log_density[k] -= (spread / scale) ** 2
-        shrunk = spread**2 * inverse
-        centres[k] = middle + shrunk @ away
-        lost = one - shrunk @ one  # how the leads move with the mean of the family
-        within = spread**2 * (np.eye(n) - shrunk) + np.outer(lost, lost) / total
-        symmetric = (within + within.T) / 2
-        roots[k] = np.linalg.cholesky(symmetric + 1e-12 * np.eye(n))
-    chance = np.exp((log_density - log_density.max()) / 2)
-    which = rng.choice(GRID, n_draws, p=chance / chance.sum())
+        family = weight @ mean / total
+        away = mean - family
+        _, log_determinant = np.linalg.slogdet(precision)
+        of_family = np.log(total)
+        of_leads = away @ precision @ away
+        log_density[k] = log_determinant - of_family - of_leads - (spread / scale) ** 2
+        kept = variance * precision
+        centres[k] = family + kept @ away
+        lost = one - kept @ one  # how the leads move with the mean of the family
+        within = variance * (unit - kept)
+        whole = within + np.outer(lost, lost) / total
+        symmetric = (whole + whole.T) / 2
+        roots[k] = np.linalg.cholesky(symmetric + 1e-12 * unit)
+    density = np.exp((log_density - log_density.max()) / 2)
+    which = rng.choice(GRID, n_draws, p=density / density.sum())
     normal = rng.standard_normal((n_draws, n))
     moved = np.einsum("dij,dj->di", roots[which], normal)
     return centres[which] + moved, float(grid[which].mean())

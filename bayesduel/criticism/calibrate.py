@@ -16,6 +16,7 @@ test quantities shapes sensitivity", Bayesian Analysis 2023, for the log likelih
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -224,15 +225,20 @@ def _place(truth: Truth) -> tuple[int, Any]:
             log_likelihood=False,
         )
     posterior = made.drawn.posterior
-    kept = np.linspace(0, len(next(iter(posterior.values()))) - 1, RANKS).round().astype(int)
+    n_draws = len(next(iter(posterior.values())))
+    kept = np.linspace(0, n_draws - 1, RANKS).round().astype(int)
     drawn = {name: values[kept] for name, values in posterior.items()}
-    of_draws, of_truth = (_quantities(model, values, cells) for values in (drawn, truth.values))
+    of_draws = _quantities(model, drawn, cells)
+    of_truth = _quantities(model, truth.values, cells)
     pit = {}
     for name, values in of_draws.items():
-        if name in of_truth:
-            below = (values < of_truth[name]).sum(axis=0)
-            same = (values == of_truth[name]).sum(axis=0)
-            pit[name] = ((below + rng.random(below.shape) * (same + 1)) / (RANKS + 1)).tolist()
+        if name not in of_truth:
+            continue
+        below = (values < of_truth[name]).sum(axis=0)
+        same = (values == of_truth[name]).sum(axis=0)
+        # a random rank among those that are as large
+        rank = below + rng.random(below.shape) * (same + 1)
+        pit[name] = (rank / (RANKS + 1)).tolist()
     return place, pit
 
 
@@ -255,43 +261,55 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
     """Return the tree of a calibration from the PIT of each truth."""
     from arviz_stats.base import array_stats
 
-    arms = np.array(log.arms, dtype=object)
+    arms = log.arms
     dims = {"score": ("arm",), "strength": ("arm",)} | model.dims | {"preference": ("pair",)}
-    first, second = np.triu_indices(len(arms), 1)
-    coords: dict[str, Any] = {"arm": arms, "pair": [f"{arms[i]} - {arms[j]}" for i, j in
-                                                    zip(first, second, strict=True)]}  # fmt: skip
+    coords: dict[str, Any] = {
+        "arm": np.array(arms, dtype=object),
+        "pair": [f"{first} - {second}" for first, second in combinations(arms, 2)],
+    }
     coords |= model.terms.coords(log)
-    groups: dict[str, dict[str, Any]] = {"prior_sbc": {}, "p_value": {}, "coverage": {}}
+    of_log: dict[str, Any] = {}
+    uniformity: dict[str, Any] = {}
+    coverage: dict[str, Any] = {}
     rows = {}
     smallest = 1.0
     entries = 0
+    used: set[str] = set()
     for name in pits[0]:
         values = np.array([pit[name] for pit in pits])
         own = dims.get(name, ())
+        shape = values.shape[1:]
         flat = values.reshape(len(values), -1)
         p = np.array([array_stats.uniformity_test(one)[0] for one in flat.T])
-        inside = np.stack([(np.abs(flat - 0.5) <= prob / 2).mean(axis=0) for prob in PROBS])
-        groups["prior_sbc"][name] = (("chain", "draw", *own), values[None])
-        groups["p_value"][name] = (own, p.reshape(values.shape[1:]))
-        groups["coverage"][name] = (("prob", *own), inside.reshape(-1, *values.shape[1:]))
-        rows[name] = (min(1.0, len(p) * p.min()), *inside.mean(axis=1), len(p))
+        n_entries = len(p)
+        row = {"p_value": min(1.0, n_entries * p.min())}
+        inside = []
+        for prob in PROBS:
+            covered = (np.abs(flat - 0.5) <= prob / 2).mean(axis=0)
+            inside.append(covered.reshape(shape))
+            row[f"coverage_{100 * prob:g}"] = covered.mean()
+        row["entries"] = n_entries
+        rows[name] = row
+        of_log[name] = (("chain", "draw", *own), values[None])
+        uniformity[name] = (own, p.reshape(shape))
+        coverage[name] = (("prob", *own), np.stack(inside))
         smallest = min(smallest, p.min())
-        entries = entries + len(p)
-    used = {d for group in groups["prior_sbc"].values() for d in group[0]}
+        entries = entries + n_entries
+        used |= set(own)
     known = {name: values for name, values in coords.items() if name in used}
     sampling = {"chain": [0], "draw": np.arange(len(pits))}
-    columns = ("p_value", *(f"coverage_{100 * prob:g}" for prob in PROBS), "entries")
-    summary = {
-        column: ("parameter", list(values))
-        for column, values in zip(columns, zip(*rows.values(), strict=True), strict=True)
-    }
+    summary = {}
+    for column in next(iter(rows.values())):
+        summary[column] = ("parameter", [row[column] for row in rows.values()])
     tree = xr.DataTree.from_dict(
         {
-            "prior_sbc": xr.Dataset(groups["prior_sbc"], coords=known | sampling),
-            "p_value": xr.Dataset(groups["p_value"], coords=known),
-            "coverage": xr.Dataset(groups["coverage"], coords=known | {"prob": list(PROBS)}),
+            "prior_sbc": xr.Dataset(of_log, coords=known | sampling),
+            "p_value": xr.Dataset(uniformity, coords=known),
+            "coverage": xr.Dataset(coverage, coords=known | {"prob": list(PROBS)}),
             "summary": xr.Dataset(summary, coords={"parameter": list(rows)}),
         }
     )
-    tree.attrs |= {"model": model.name, "p_value": float(min(1.0, entries * smallest)), **attrs}
+    # Bonferroni's rule, over all entries
+    p_value = float(min(1.0, entries * smallest))
+    tree.attrs |= {"model": model.name, "p_value": p_value, **attrs}
     return tree

@@ -8,6 +8,7 @@ are not independent; intervals and standard errors are by such unit, not by duel
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,9 @@ import xarray as xr
 from scipy.special import bdtr
 
 from bayesduel.criticism.cross_validation import cut, rows_of
-from bayesduel.criticism.levels import levels_by, with_votes
+from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, cells_of, distinct
+from bayesduel.data.votes import Cells, distinct
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.earlier_scales import EarlierScales
 from bayesduel.inference.fit import sampled, takes_sparse
@@ -178,8 +179,9 @@ def held_out(
     if held_together is not None:
         unit = held_together
         code, _ = levels_by(duels, unit)
-        rows[5] = np.where(code >= 0, code, code.max() + 1 + np.arange(len(code)))
-    n_units = int((np.bincount(rows[5]) > 0 if unit != "duel" else rows[2:5]).sum())
+        alone = code.max() + 1 + np.arange(len(code))
+        rows[5] = np.where(code >= 0, code, alone)
+    n_units = int(rows[2:5].sum()) if unit == "duel" else len(np.unique(rows[5]))
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
@@ -205,30 +207,40 @@ def held_out(
             progress((k + 1) / folds)
     p = p[out]
     number = held.swapaxes(0, 1)[:, out]
-    of = np.broadcast_to(rows[5], out.shape)[out]
+    of_unit = None
+    if unit not in ("duel", "vote"):
+        of_unit = np.broadcast_to(rows[5], out.shape)[out]
     n = number.sum(axis=0)
     won = number[0] + number[2] / 2
     favourite = np.maximum(p, 1 - p)
     points = np.where(p < 0.5, n - won, won)
+    mean, error = _log_loss(p, number, of_unit)
+    return Calibration(
+        **_bins(favourite, points, n, of_unit, spread),
+        log_loss=mean,
+        log_loss_error=error,
+        folds=folds,
+        unit="duel" if unit == "vote" else unit,
+    )
+
+
+def _log_loss(p: np.ndarray, number: np.ndarray, unit: np.ndarray | None) -> tuple[float, float]:
+    """Return the mean log loss of a duel and its standard error, clustered by unit.
+
+    number: wins, losses and ties of each row, (3, rows). unit: as for `_bins`.
+    """
     win = -np.log(p)
     loss = -np.log1p(-p)
     losses = np.stack([win, loss, (win + loss) / 2])
     total = number.sum()
     mean = float((number * losses).sum() / total)
-    alone = unit in ("duel", "vote")
-    if alone:
-        square = float((number * (losses - mean) ** 2).sum())
+    away = losses - mean
+    if unit is None:
+        square = float((number * away**2).sum())
     else:
-        beyond = np.bincount(of, (number * (losses - mean)).sum(axis=0))
-        square = float((beyond**2).sum())
-    error = np.sqrt(square) / total
-    return Calibration(
-        **_bins(favourite, points, n, None if alone else of, spread),
-        log_loss=mean,
-        log_loss_error=float(error),
-        folds=folds,
-        unit="duel" if unit == "vote" else unit,
-    )
+        by_unit = np.bincount(unit, (number * away).sum(axis=0))
+        square = float((by_unit**2).sum())
+    return mean, float(np.sqrt(square) / total)
 
 
 def _predict(
@@ -253,28 +265,25 @@ def _predict(
     left, right = rows[:2, out]
     given: Any
     if by_vote:
-        assert duels.votes is not None
-        log, left_out = (
-            replace(duels, votes=votes, cells=cells_of(votes, duels.n_sides))
-            for votes in (duels.votes.take(kept), duels.votes.take(out))
-        )
+        log = without_votes(duels, ~kept)
         model = model.settled(duels)
         each = not model.response.counts_add_up  # else votes of one cell are predicted once
-        cells = model.cells(left_out, each=each, by_vote=True)
+        cells = model.cells(without_votes(duels, ~out), each=each, by_vote=True)
         given = cells.data
         row = cells.seen.of_vote
     else:
         ordered = model.terms.reads_order
-        first, cell = distinct(*rows[:2, kept])
+        sides = rows[:2, kept]
+        first, cell = distinct(*sides)
         met = (np.bincount(cell, n, len(first)).astype(np.int64) for n in counts[:, kept])
-        counted = Cells(*rows[:2, kept][:, first].astype(np.int32), *met)
+        counted = Cells(*sides[:, first].astype(np.int32), *met)
         log = replace(duels, cells=counted, votes=None, ordered=ordered)
-        pair = (left, right) if ordered else np.sort([left, right], axis=0)
-        first, row = distinct(*pair)  # what is the same is predicted once
-        given = {"first": pair[0][first], "second": pair[1][first]}
+        low, high = (left, right) if ordered else np.sort([left, right], axis=0)
+        asked, row = distinct(low, high)  # what is the same is predicted once
+        given = {"first": low[asked], "second": high[asked]}
         given |= model.seats(duels.teams, given["first"], given["second"])
         if ordered:
-            given["left_first"] = np.ones(len(first))
+            given["left_first"] = np.ones(len(asked))
     if whole_log is None:
         posterior = _posterior(log, model, _quick_method(model, log), draws, seed)
     else:
@@ -335,7 +344,8 @@ def _scored(
     for part in chunks(len(given["first"]), CHUNK // draws):
         score = model.expected_score(posterior, data_of_rows(given, part))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
-        drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
+        step = ceil(len(score) / most)
+        drawn.append(score[::step].astype(np.float32))
     return np.concatenate(means), np.concatenate(drawn, axis=1)
 
 
@@ -360,10 +370,11 @@ def _bins(
     alike[order] = np.cumsum(np.append(False, apart))
     size = np.bincount(alike, n)
     middle = (np.cumsum(size) - size / 2)[alike]
+    n_duels = n.sum()
     # 20 duels that a bin should hold at least
     # 10 bins at most
-    n_bins = int(np.clip(n.sum() // 20, 1, 10))
-    place = (middle * n_bins / n.sum()).astype(int).clip(max=n_bins - 1)
+    n_bins = int(np.clip(n_duels // 20, 1, 10))
+    place = (middle * n_bins / n_duels).astype(int).clip(max=n_bins - 1)
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
@@ -375,7 +386,9 @@ def _bins(
     variance = _variance_of_means(spread, place, n / size[place], len(size))
     of_one = np.maximum(predicted * (1 - predicted), 1e-12)
     effect = effect * (1 + variance * size / of_one)
-    lower, upper = wilson(observed * size / effect, size / effect)
+    effective_won = observed * size / effect
+    effective_size = size / effect
+    lower, upper = wilson(effective_won, effective_size)
     return {
         "predicted": predicted,
         "observed": observed,
@@ -393,11 +406,13 @@ def _variance_of_means(
     variance = np.zeros(n_bins)
     start = 0
     for drawn in spread:
-        rows = slice(start, start + drawn.shape[1])
-        into = np.zeros((drawn.shape[1], n_bins))
-        into[np.arange(drawn.shape[1]), place[rows]] = weight[rows]
-        variance += (drawn @ into).var(axis=0, ddof=1)
-        start = rows.stop
+        n_rows = drawn.shape[1]
+        rows = slice(start, start + n_rows)
+        start += n_rows
+        into = np.zeros((n_rows, n_bins))
+        into[np.arange(n_rows), place[rows]] = weight[rows]
+        means = drawn @ into
+        variance += means.var(axis=0, ddof=1)
     return variance
 
 
@@ -415,12 +430,13 @@ def _design_effect(
     bin_of = place[first]
     p = observed[bin_of]
     n_units = np.bincount(bin_of)[bin_of]
-    seen = n_units > 1
+    several = n_units > 1
     square = (wins - size * p) ** 2 * n_units / np.maximum(n_units - 1, 1)
-    each = p * (1 - p) * size
-    possible = (each * (size - 1))[seen].sum()
+    independent = p * (1 - p) * size
+    possible = (independent * (size - 1))[several].sum()
     rho = 0.0
     if possible > 0:
-        rho = float(np.clip((square - each)[seen].sum() / possible, 0.0, 1.0))
-    total = np.bincount(bin_of, size)
-    return 1 + rho * (np.bincount(bin_of, size**2) / total - 1), rho
+        excess = (square - independent)[several].sum()
+        rho = float(np.clip(excess / possible, 0.0, 1.0))
+    mean_size = np.bincount(bin_of, size**2) / np.bincount(bin_of, size)
+    return 1 + rho * (mean_size - 1), rho

@@ -98,10 +98,11 @@ def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
     stops = np.arange(1, len(cell) + 1)
     found = []
     for k, model in enumerate(models):
-        shared = ["first", "second", *(["left_first"] if model.terms.reads_order else [])]
-        names = {name: f"{k} {name}" for name in model.terms.columns(log)}
-        names |= {name: name for name in shared}
-        own = {name: seen.columns[stored][cell] for name, stored in names.items()}
+        stored = {name: f"{k} {name}" for name in model.terms.columns(log)}
+        stored |= {"first": "first", "second": "second"}
+        if model.terms.reads_order:
+            stored["left_first"] = "left_first"
+        own = {name: seen.columns[column][cell] for name, column in stored.items()}
         single = Seen(columns=own, counts=np.eye(3)[result], of_vote=of_vote, each=seen.each)
         cells = model.cells(log, seen=single, unit="duel")
         units = Units(
@@ -151,8 +152,9 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
     votes: Any = log.votes
     if units.of_vote is None:
         assert units.first is not None and units.second is not None
-        pairs = _code(units.first[held], units.second[held], log.n_sides)
-        return without_votes(log, np.isin(_code(votes.left, votes.right, log.n_sides), pairs))
+        gone = _code(units.first[held], units.second[held], log.n_sides)
+        pair_of_vote = _code(votes.left, votes.right, log.n_sides)
+        return without_votes(log, np.isin(pair_of_vote, gone))
     if units.labels:
         return without_votes(log, np.isin(units.of_vote, held))
     _, first = np.unique(units.of_vote, return_index=True)
@@ -169,29 +171,35 @@ def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
     time or margin goes with it, and where the log repeats a pair by the same judge or in the same
     group; then such votes are a unit.
     """
-    cells = duels.cells
     votes = duels.votes
-    found = None if votes is None else _repeated(votes)
-    if votes is not None and (by_vote or found is not None):
-        unit, name = (np.arange(len(votes)), "vote") if found is None else found
-        counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
-        return np.stack([votes.left, votes.right, *counts, unit]).astype(np.int64), name
-    counts = [cells.left_wins, cells.right_wins, cells.ties]
-    rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
-    return rows.astype(np.int64), "duel"
+    repeated = None if votes is None else _repeated(votes)
+    if votes is None or (repeated is None and not by_vote):
+        cells = duels.cells
+        rows = np.stack([*cells, np.arange(len(cells.left))])
+        return rows.astype(np.int64), "duel"
+    unit, name = repeated or (np.arange(len(votes)), "vote")
+    wins = votes.weight * (votes.outcome == 1)
+    losses = votes.weight * (votes.outcome == -1)
+    ties = votes.weight * (votes.outcome == 0)
+    rows = np.stack([votes.left, votes.right, wins, losses, ties, unit])
+    return rows.astype(np.int64), name
 
 
 def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
-    if unit != "duel":
-        n_units = rows[5].max() + 1
-        fold = rng.permutation(np.arange(n_units) % folds)[rows[5]]
-        return [np.where(fold == k, rows[2:5], 0) for k in range(folds)]
     counts = rows[2:5]
+    if unit != "duel":
+        of_row = rows[5]
+        fold_of_unit = rng.permutation(np.arange(of_row.max() + 1) % folds)
+        fold = fold_of_unit[of_row]
+        return [np.where(fold == k, counts, 0) for k in range(folds)]
     which = np.repeat(np.arange(counts.size), counts.ravel())  # result and row of each duel
     fold = rng.permutation(np.arange(len(which)) % folds)
-    held = [np.bincount(which[fold == k], minlength=counts.size) for k in range(folds)]
-    return [one.reshape(counts.shape) for one in held]
+    found = []
+    for k in range(folds):
+        held = np.bincount(which[fold == k], minlength=counts.size)
+        found.append(held.reshape(counts.shape))
+    return found
 
 
 def _by_pair(duels: Duels, model: "Model") -> Units:
@@ -227,13 +235,14 @@ def _by_level(
     cells = model.cells(duels, seen=replace(seen, columns=columns), unit=unit)
     order = np.argsort(level, kind="stable")
     order = order[level[order] >= 0]
+    sizes = np.bincount(level[order], minlength=len(labels))
     return Units(
         unit=unit,
         times=np.ones(len(labels), dtype=np.int64),
         first=None,
         second=None,
         cells=cells.take(order),
-        stops=np.cumsum(np.bincount(level[order], minlength=len(labels))),
+        stops=np.cumsum(sizes),
         of_vote=of_vote,
         labels=labels,
     )
@@ -248,7 +257,8 @@ def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
         code = getattr(votes, role)
         if code is None:
             continue
-        units, place = distinct(low, high, np.where(code >= 0, code, alone))
+        level = np.where(code >= 0, code, alone)
+        units, place = distinct(low, high, level)
         if len(units) < len(votes) or (votes.weight > 1).any():
             return place, f"pair and {role}"
     return None

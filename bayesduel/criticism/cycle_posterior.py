@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.criticism.levels import grouped
+from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.triads import Triads
 from bayesduel.intervals import TAILS95
@@ -100,12 +100,13 @@ def _winner(ahead: np.ndarray, design: DecidedDuels) -> float:
     n_arms = design.n_arms
     first = grouped(design.first, n_arms)
     second = grouped(design.second, n_arms)
-    met = np.bincount(np.concatenate([design.first, design.second]), minlength=n_arms)
+    n_met = size_of(first) + size_of(second)
     won = ahead.astype(float)
-    lost = (1.0 - won) @ first + won @ second > 0
+    n_lost = (1.0 - won) @ first + won @ second
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
-    unmet = 0.5 ** (n_arms - 1.0 - met)
-    return float(np.where(lost, 0.0, unmet).sum(axis=1).clip(max=1).mean())
+    beats_rest = 0.5 ** (n_arms - 1.0 - n_met)
+    by_arm = np.where(n_lost > 0, 0.0, beats_rest)
+    return float(by_arm.sum(axis=1).clip(max=1).mean())
 
 
 def _alike(share: np.ndarray, n_draws: int) -> int:
@@ -115,11 +116,14 @@ def _alike(share: np.ndarray, n_draws: int) -> int:
     difference of two shares of the same draws, at most one of which holds in a draw (an upper
     limit where both can).
     """
-    top = share.max(initial=0.0)
     each = share.ravel()
+    top = each.max(initial=0.0)
+    if top == 0:
+        return 0
     apart = top - each
-    error = np.sqrt(np.maximum(top + each - apart**2, 0.0) / n_draws)
-    return int((apart <= 2 * error).sum()) if top > 0 else 0
+    variance = np.maximum(top + each - apart**2, 0.0)
+    error = np.sqrt(variance / n_draws)
+    return int((apart <= 2 * error).sum())
 
 
 def _named(
@@ -141,17 +145,19 @@ def _named(
         ij, jk, ik = edges[place // 2]
         circle = [design.first[ij], design.second[ij], design.second[jk]]
         steps = [ahead[ij], ahead[jk], 1 - ahead[ik]]
-        counts = [(won[ij], lost[ij]), (won[jk], lost[jk]), (lost[ik], won[ik])]
+        wins = [won[ij], won[jk], lost[ik]]
+        losses = [lost[ij], lost[jk], won[ik]]
         if place % 2:  # the other way round: i beats k, k beats j, j beats i
             circle = [circle[0], circle[2], circle[1]]
             steps = [1 - step for step in steps[::-1]]
-            counts = [(b, a) for a, b in counts[::-1]]
-        found.append(
-            Cycle(
-                arms=tuple(labels[arm] for arm in circle),
-                probability=float(flat[place]),
-                steps=tuple(map(float, steps)),
-                counts=tuple((int(a), int(b)) for a, b in counts),
-            )
+            forth = wins
+            wins = losses[::-1]
+            losses = forth[::-1]
+        cycle = Cycle(
+            arms=tuple(labels[arm] for arm in circle),
+            probability=float(flat[place]),
+            steps=tuple(map(float, steps)),
+            counts=tuple(zip(map(int, wins), map(int, losses), strict=True)),
         )
+        found.append(cycle)
     return tuple(found)

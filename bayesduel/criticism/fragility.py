@@ -33,7 +33,7 @@ from scipy import sparse
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.posterior.draws import Draws, draws_of
+from bayesduel.posterior.draws import Draws, chunks, draws_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,19 +53,22 @@ class Goal(NamedTuple):
         """Return the arms that should stay ahead, given each arm's mean (K,)."""
         if self.pair is None:
             return np.argsort(-worth, kind="stable")[: self.k]
-        return np.array(sorted(self.pair, key=lambda arm: -worth[arm])[:1])
+        better = max(self.pair, key=lambda arm: worth[arm])
+        return np.array([better])
 
     def pairs(self, worth: np.ndarray) -> np.ndarray:
         """Return the pairs, (n, 2), whose order is nearest to a change, of draws (draws, K)."""
         mean = worth.mean(axis=0, dtype=float)
-        ahead = self.top(mean)
-        others = np.setdiff1d(self.pair or np.arange(len(mean)), ahead)
-        pairs = np.stack(np.meshgrid(ahead, others), axis=-1).reshape(-1, 2)
-        gap = mean[pairs[:, 0]] - mean[pairs[:, 1]]
         variance = worth.var(axis=0, dtype=float)
-        spread = np.sqrt(variance[pairs[:, 0]] + variance[pairs[:, 1]])
+        top = self.top(mean)
+        others = np.setdiff1d(self.pair or np.arange(len(mean)), top)
+        ahead, behind = map(np.ravel, np.meshgrid(top, others))
+        gap = mean[ahead] - mean[behind]
+        spread = np.sqrt(variance[ahead] + variance[behind])
+        standardised = gap / np.maximum(spread, 1e-300)
         # 8 pairs of arms whose order is nearest to a change, for which influence is computed
-        return pairs[np.argsort(gap / np.maximum(spread, 1e-300), kind="stable")[:8]]
+        nearest = np.argsort(standardised, kind="stable")[:8]
+        return np.column_stack([ahead[nearest], behind[nearest]])
 
 
 class Found(NamedTuple):
@@ -111,14 +114,15 @@ class Changes:
         cast, other, of_vote = _kinds(draws.model, self.log)
         # 40,000,000 draws x kinds of votes, about: of very many kinds, fewer draws
         # 200 draws at least: covariances to a standard error of 7 %
-        n = int(np.clip(40_000_000 // max(len(cast), 1), 200, draws.n_draws))
-        used = draws.spread(n)
+        affordable = 40_000_000 // max(len(cast), 1)
+        used = draws.spread(int(np.clip(affordable, 200, draws.n_draws)))
         worth = self._worth[used].astype(float)
         ahead, behind = self._pairs.T
         apart = worth[:, ahead] - worth[:, behind]
         apart -= apart.mean(axis=0)
-        own, turned = (_covariances(draws, used, apart, cells) for cells in (cast, other))
-        return of_vote, own, turned
+        as_cast = _covariances(draws, used, apart, cast)
+        turned = _covariances(draws, used, apart, other)
+        return of_vote, as_cast, turned
 
     def fewest(
         self, by: str, level: np.ndarray | None, names: "Sequence[str]", change: str, share: float
@@ -139,17 +143,18 @@ class Changes:
         total = int(units.times.sum())
         limit = min(int(share * total), total - 1)
         mean = self._mean
-        gaps = mean[self._pairs[:, 0]] - mean[self._pairs[:, 1]]
-        orders = [
-            _Order.of(column, units.times, gap) for column, gap in zip(pull.T, gaps, strict=True)
-        ]
-        ranked = sorted(range(len(orders)), key=lambda p: orders[p].proposed or total)
+        orders = []
+        for (ahead, behind), influence in zip(self._pairs, pull.T, strict=True):
+            gap = mean[ahead] - mean[behind]
+            orders.append(_Order.of(influence, units.times, gap))
+        proposed = [order.proposed or total for order in orders]
+        ranked = np.argsort(proposed, kind="stable")
         found = Found(np.nan, np.zeros(len(weight)), mean, np.zeros(0, dtype=int))
         most = limit
         # The three of the fewest votes to first order are searched for by refits
         for p in ranked[:3]:
             order = orders[p]
-            hopeless = not np.isnan(found.needed) and (order.proposed or total) > most
+            hopeless = not np.isnan(found.needed) and proposed[p] > most
             if most < 1 or hopeless:
                 break
             fewer = self._fewer(order, units, p, change, min(most, order.most))
@@ -157,7 +162,7 @@ class Changes:
                 found = fewer
                 most = int(fewer.needed) - 1
         arms = self.log.arms
-        ahead = self.goal.top(mean)
+        before = self.goal.top(mean)
         then = self.goal.top(found.mean)
         first = orders[ranked[0]].proposed
         row = {
@@ -169,8 +174,8 @@ class Changes:
             "votes": np.nan if np.isnan(found.needed) else float(found.gone.sum()),
             "proposed": np.nan if first is None else float(first),
             "limit": limit,
-            "new": tuple(arms[a] for a in then if a not in ahead),
-            "lost": tuple(arms[a] for a in ahead if a not in then),
+            "new": tuple(arms[a] for a in then if a not in before),
+            "lost": tuple(arms[a] for a in before if a not in then),
         }
         return row, _table(self.log, found.gone, level, names, found.place)
 
@@ -209,7 +214,8 @@ class Changes:
                 return gap, False
             mean = worth_of(again).mean(axis=0, dtype=float)
             tried[n] = Found(float(n), gone, mean, order.place)
-            return mean[ahead] - mean[behind], set(self.goal.top(mean)) != stands
+            changed = set(self.goal.top(mean)) != stands
+            return mean[ahead] - mean[behind], changed
 
         n = _search(order.proposed, most, gap, gap_of)
         return None if n is None else tried[n]
@@ -230,23 +236,26 @@ def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarr
     votes = log.votes
     assert votes is not None
     if not model.response.counts_add_up:
-        other = _changed(log, votes.weight.astype(float), "reversed")
-        cells = [
-            model.cells(one, seen=seen_in(one, columns, each=True, **given), unit="duel")
-            for one in (log, other)
-        ]
-        return cells[0], cells[1], np.arange(len(votes))
+        turned = _changed(log, votes.weight.astype(float), "reversed")
+        kinds = []
+        for one in (log, turned):
+            seen = seen_in(one, columns, each=True, **given)
+            kinds.append(model.cells(one, seen=seen, unit="duel"))
+        return kinds[0], kinds[1], np.arange(len(votes))
     seen = seen_in(log, columns, by_vote=True, **given)
-    cell, outcome = np.nonzero(seen.counts)
-    place = np.full(seen.counts.shape, -1)
-    place[cell, outcome] = np.arange(len(cell))
-    own = {name: column[cell] for name, column in seen.columns.items()}
-    cells = [
-        model.cells(log, seen=Seen(columns=own, counts=np.eye(3)[result]), unit="duel")
-        for result in (outcome, np.array([1, 0, 2])[outcome])
-    ]
     assert seen.added is not None
-    return cells[0], cells[1], place[seen.of_vote, seen.added.argmax(axis=1)]
+    cell, outcome = np.nonzero(seen.counts)
+    kind = np.full(seen.counts.shape, -1)
+    kind[cell, outcome] = np.arange(len(cell))
+    own = {name: column[cell] for name, column in seen.columns.items()}
+
+    def with_outcome(result: np.ndarray) -> ModelCells:
+        single = Seen(columns=own, counts=np.eye(3)[result])
+        return model.cells(log, seen=single, unit="duel")
+
+    reverse = np.array([1, 0, 2])  # of won by first, won by second, tied
+    of_vote = kind[seen.of_vote, seen.added.argmax(axis=1)]
+    return with_outcome(outcome), with_outcome(reverse[outcome]), of_vote
 
 
 def _covariances(
@@ -256,9 +265,7 @@ def _covariances(
     posterior = draws.rows(used)
     found = np.empty((len(cells), apart.shape[1]))
     # 4,000,000 draws x kinds worked on at once
-    step = max(1, 4_000_000 // len(used))
-    for start in range(0, len(cells), step):
-        here = slice(start, start + step)
+    for here in chunks(len(cells), 4_000_000 // len(used)):
         each = draws.model.log_likelihood(posterior, cells.take(here), "duel")
         found[here] = each.T @ apart / len(used)
     return found
@@ -274,7 +281,8 @@ class _Order(NamedTuple):
     @classmethod
     def of(cls, pull: np.ndarray, times: np.ndarray, gap: float) -> "_Order":
         place = np.argsort(-pull, kind="stable")
-        place = place[(pull[place] > 0) & (times[place] > 0)]
+        useful = (pull[place] > 0) & (times[place] > 0)
+        place = place[useful]
         pull = pull[place]
         times = times[place]
         reach = np.cumsum(pull * times)
@@ -282,7 +290,8 @@ class _Order(NamedTuple):
         if k >= len(place):
             return cls(place, times, None)
         rest = gap - (reach[k - 1] if k else 0.0)
-        return cls(place, times, int(times[:k].sum() + max(1, np.ceil(rest / pull[k] - 1e-9))))
+        of_last = max(1, np.ceil(rest / pull[k] - 1e-9))
+        return cls(place, times, int(times[:k].sum() + of_last))
 
     @property
     def most(self) -> int:
@@ -334,15 +343,18 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
             low = n
             at_low = apart
         if high is None:
+            n = 2 * low
             slope = (gap - at_low) / low
-            n = low + int(np.ceil(1.05 * at_low / slope)) if slope > 0 else 2 * low
-            n = min(n, 2 * low)
+            if slope > 0:
+                further = int(np.ceil(1.05 * at_low / slope))
+                n = min(low + further, n)
+            continue
         # A number of votes n is found to within n / 100
-        elif high - low <= max(1, high // 100):
+        width = high - low
+        if width <= max(1, high // 100):
             return high
-        else:
-            part = at_low / (at_low - at_high) if at_high < at_low else 0.5
-            n = low + round((high - low) * float(np.clip(part, 0.1, 0.9)))
+        part = at_low / (at_low - at_high) if at_high < at_low else 0.5
+        n = low + round(width * float(np.clip(part, 0.1, 0.9)))
 
 
 def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
@@ -350,17 +362,19 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
     votes: Any = log.votes
     taken = np.asarray(gone, dtype=votes.weight.dtype)
     rest = np.flatnonzero(taken < votes.weight)
-    kept = replace(votes.take(rest), weight=(votes.weight - taken)[rest])
+    weight = (votes.weight - taken)[rest]
+    kept = replace(votes.take(rest), weight=weight)
     if change == "reversed":
         turned = np.flatnonzero(taken)
-        whole = votes.take(np.concatenate([rest, turned]))
+        rows = np.concatenate([rest, turned])
+        weight = np.concatenate([weight, taken[turned]])
         sign = np.repeat([1, -1], [len(rest), len(turned)]).astype(np.int8)
-        sided = {"outcome": whole.outcome, "margin": whole.margin, "grade": whole.grade}
-        moved = {name: None if v is None else v * sign for name, v in sided.items()}
-        weight = np.concatenate([kept.weight, taken[turned]])
-        kept = replace(whole, **moved, weight=weight)
-        order = np.argsort(np.concatenate([rest, turned]), kind="stable")
-        kept = kept.take(order)
+        kept = replace(votes.take(rows), weight=weight)
+        for name in ("outcome", "margin", "grade"):
+            column = getattr(kept, name)
+            if column is not None:
+                kept = replace(kept, **{name: column * sign})
+        kept = kept.take(np.argsort(rows, kind="stable"))
     return replace(log, votes=kept, cells=cells_of(kept, log.n_sides))
 
 
@@ -373,19 +387,26 @@ def _table(
 ) -> pd.DataFrame:
     """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:
-        size = np.bincount(level[level >= 0], gone[level >= 0], len(names)).astype(int)
+        known = level >= 0
+        size = np.bincount(level[known], gone[known], len(names)).astype(int)
         kept = [k for k in place if size[k]]
         return pd.DataFrame({"item": [names[k] for k in kept], "votes": size[kept]})
     votes: Any = log.votes
+    sides = log.sides
     rows = np.flatnonzero(gone)
-    arms = np.array(log.sides, dtype=object)
-    left = arms[votes.left[rows]]
-    right = arms[votes.right[rows]]
-    won = votes.outcome[rows]
-    items = [
-        f"{a} and {b} tied" if w == 0 else f"{a} beat {b}" if w > 0 else f"{b} beat {a}"
-        for a, b, w in zip(left, right, won, strict=True)
-    ]
-    whole = pd.Series(gone[rows].astype(int)).groupby(items).sum()
-    whole = whole.sort_values(ascending=False, kind="stable")
-    return pd.DataFrame({"item": whole.index.to_numpy(), "votes": whole.to_numpy()})
+    items = []
+    for row in rows:
+        left = sides[votes.left[row]]
+        right = sides[votes.right[row]]
+        items.append(_result_words(left, right, votes.outcome[row]))
+    size = pd.Series(gone[rows].astype(int)).groupby(items).sum()
+    size = size.sort_values(ascending=False, kind="stable")
+    return pd.DataFrame({"item": size.index.to_numpy(), "votes": size.to_numpy()})
+
+
+def _result_words(left: str, right: str, outcome: int) -> str:
+    if outcome == 0:
+        return f"{left} and {right} tied"
+    if outcome > 0:
+        return f"{left} beat {right}"
+    return f"{right} beat {left}"

@@ -93,21 +93,20 @@ def check_groups(
     observed, expected, misfits = _statistics(found.model, found.rows(used), log, group, seed)
     real, replicated = misfits
     size = np.bincount(group, minlength=len(names))
-    share = (1 + (replicated >= real).sum(axis=0)) / (1 + len(used))
+    as_large = (replicated >= real).sum(axis=0)
+    share = (1 + as_large) / (1 + len(used))
     lower, upper = np.quantile(expected, TAILS95, axis=0)
-    frame = pd.DataFrame(
-        {
-            "duels": size,
-            "observed": observed,
-            "expected": expected.mean(axis=0),
-            "lower": lower,
-            "upper": upper,
-            "misfit": real.mean(axis=0),
-            "misfit_expected": replicated.mean(axis=0),
-            "p_value": np.minimum(1.0, 2 * share),
-        },
-        index=pd.Index(names, name=by),
-    )[size > 0]
+    columns = {
+        "duels": size,
+        "observed": observed,
+        "expected": expected.mean(axis=0),
+        "lower": lower,
+        "upper": upper,
+        "misfit": real.mean(axis=0),
+        "misfit_expected": replicated.mean(axis=0),
+        "p_value": np.minimum(1.0, 2 * share),
+    }
+    frame = pd.DataFrame(columns, index=pd.Index(names, name=by))[size > 0]
     frame = frame.sort_values(["p_value", "misfit"], ascending=[True, False])
     frame.attrs |= {"by": by, "draws": len(used), "sentence": _sentence(frame, by)}
     return frame
@@ -130,8 +129,11 @@ def _statistics(
     n_arms = log.n_sides
     by_group = grouped(group, n_groups)
     size = np.maximum(np.bincount(group, minlength=n_groups), 1)
-    left = grouped(group * n_arms + votes.left, n_groups * n_arms)
-    right = grouped(group * n_arms + votes.right, n_groups * n_arms)
+    first_arm = group * n_arms  # an arm of a group has a number of its own
+    left = grouped(first_arm + votes.left, n_groups * n_arms)
+    right = grouped(first_arm + votes.right, n_groups * n_arms)
+    signed = left - right
+    both = left + right
     mean, _ = _moments(model, posterior, given, margins)
     favourite = np.sign(mean.mean(axis=0) - level)
 
@@ -140,11 +142,12 @@ def _statistics(
         return np.asarray(ahead @ by_group) / size
 
     def misfit(off: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        of_arms = np.asarray(off @ (left - right))
-        scale = np.asarray(variance @ (left + right))
-        square = np.divide(of_arms**2, scale, out=np.zeros_like(of_arms), where=scale > 0)
+        of_arms = np.asarray(off @ signed)
+        scale = np.asarray(variance @ both)
+        met = scale > 0
+        square = np.divide(of_arms**2, scale, out=np.zeros_like(of_arms), where=met)
         shape = (len(off), n_groups, n_arms)
-        n_met = (scale > 0).reshape(shape).sum(axis=2)
+        n_met = met.reshape(shape).sum(axis=2)
         return square.reshape(shape).sum(axis=2) / np.maximum(n_met, 1)
 
     replicates = []
@@ -171,18 +174,21 @@ def _moments(
         return middle, np.broadcast_to(spread**2, middle.shape)
     chances = model.outcomes(posterior, given)
     mean = expected_score(chances)
-    return mean, chances["win"] + np.asarray(chances.get("tie", 0.0)) / 4 - mean**2
+    square = chances["win"] + np.asarray(chances.get("tie", 0.0)) / 4
+    return mean, square - mean**2
 
 
 def _sentence(frame: pd.DataFrame, by: str) -> str:
     """Return in words which groups the model does not describe."""
     n = len(frame)
     # Familywise level of the groups that the sentence names: 0.05
-    off = [*map(str, frame.index[: rejected(frame["p_value"], 0.05)])]
-    if not off:
+    n_off = rejected(frame["p_value"], 0.05)
+    if not n_off:
         least = frame["p_value"].min()
         return f"The model describes all {n} groups by {by} (smallest p = {least:.2g})."
+    off = [str(label) for label in frame.index[:n_off]]
+    most = frame["p_value"].iloc[n_off - 1]
     return (
-        f"The model does not describe {len(off)} of {n} groups by {by} (p at most "
-        f"{frame['p_value'].iloc[len(off) - 1]:.2g}): {join(off, 5, quote=True)}."
+        f"The model does not describe {n_off} of {n} groups by {by} (p at most "
+        f"{most:.2g}): {join(off, 5, quote=True)}."
     )

@@ -13,6 +13,7 @@ logs drawn. The reference distribution is ours.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -49,28 +50,31 @@ def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = LOGS) -> 
     often, and counts as noise or as intransitivity where they do not.
     """
     margins = margins_of(duels)
-    if margins is None or (margins.n[~np.eye(duels.n_arms, dtype=bool)] < 2).any():
+    if margins is None:
         return None
-    if wins_alone(margins):
+    above = np.triu_indices(duels.n_arms, 1)
+    number = margins.n[above]
+    if (number < 2).any() or wins_alone(margins):
         return None
     index = intransitivity(margins)
     mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
     score = mean.mean(axis=1)
     fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
-    above = np.triu_indices(duels.n_arms, 1)
-    center = (score[:, None] - score)[above]
-    number = margins.n[above]
+    apart = score[:, None] - score
+    center = apart[above]
     scatter = np.maximum(scatter[above], floor)
     freedom, level = variance_prior(scatter, number - 1)
     drawn = np.empty(n_logs)
     for k in range(n_logs):
         spread = (freedom * level + scatter) / rng.chisquare(freedom + number - 1)
-        drawn[k] = intransitivity(_drawn(number, center, spread, rng, duels.n_arms))
+        replicated = _drawn(number, center, spread, rng, duels.n_arms)
+        drawn[k] = intransitivity(replicated)
+    as_large = (drawn >= index).sum()
     return MarginIndex(
         index=index,
         expected=float(drawn.mean()),
         upper=float(np.quantile(drawn, 0.95)),
-        p_value=float((1 + (drawn >= index).sum()) / (1 + n_logs)),
+        p_value=float((1 + as_large) / (1 + n_logs)),
         n_logs=n_logs,
     )
 
@@ -86,10 +90,12 @@ def margins_of(duels: Duels) -> Margins | None:
     j = votes.right[known]
     margin = votes.margin[known]
     weight = votes.weight[known].astype(float)
-    for a, b, sign in ((i, j, 1.0), (j, i, -1.0)):
-        np.add.at(margins.n, (a, b), weight)
-        np.add.at(margins.total, (a, b), sign * weight * margin)
-        np.add.at(margins.squares, (a, b), weight * margin**2)
+    total = weight * margin
+    squares = weight * margin**2
+    for place, sign in (((i, j), 1.0), ((j, i), -1.0)):
+        np.add.at(margins.n, place, weight)
+        np.add.at(margins.total, place, sign * total)
+        np.add.at(margins.squares, place, squares)
     margins.n_duels[0] = weight.sum()
     return margins
 
@@ -102,15 +108,23 @@ def variance_prior(scatter: np.ndarray, freedom: np.ndarray) -> tuple[float, flo
     """
     from scipy.optimize import brentq
 
-    level = np.log(scatter / freedom) - digamma(freedom / 2) + np.log(freedom / 2)
-    excess = float(level.var(ddof=1) - polygamma(1, freedom / 2).mean()) if len(level) > 1 else 0.0
+    def by_chance(degrees: Any) -> Any:
+        """Return the variance of a log variance with these degrees of freedom."""
+        return polygamma(1, degrees / 2)
+
+    variance = scatter / freedom
+    level = np.log(variance) - digamma(freedom / 2) + np.log(freedom / 2)
+    excess = 0.0
+    if len(level) > 1:
+        excess = float(level.var(ddof=1) - by_chance(freedom).mean())
     most = 1e6
-    if excess <= polygamma(1, most / 2):
-        return most, float(np.average(scatter / freedom, weights=freedom))
+    if excess <= by_chance(most):
+        return most, float(np.average(variance, weights=freedom))
     prior = LEAST
-    if excess < polygamma(1, LEAST / 2):
-        prior = float(brentq(lambda d: polygamma(1, d / 2) - excess, LEAST, most))
-    return prior, float(np.exp(level.mean() + digamma(prior / 2) - np.log(prior / 2)))
+    if excess < by_chance(LEAST):
+        prior = float(brentq(lambda degrees: by_chance(degrees) - excess, LEAST, most))
+    log_level = level.mean() + digamma(prior / 2) - np.log(prior / 2)
+    return prior, float(np.exp(log_level))
 
 
 def _drawn(
@@ -122,11 +136,13 @@ def _drawn(
 ) -> Margins:
     """Return margins about `center`, normal with variances `spread`, each (n_pairs,)."""
     above = np.triu_indices(n_arms, 1)
-    mean = center + np.sqrt(spread / number) * rng.standard_normal(len(number))
+    error = np.sqrt(spread / number)
+    mean = center + error * rng.standard_normal(len(number))
+    scatter = spread * rng.chisquare(number - 1)
     drawn = no_margins(n_arms)
     drawn.n[above] = number
     drawn.total[above] = number * mean
-    drawn.squares[above] = spread * rng.chisquare(number - 1) + number * mean**2
+    drawn.squares[above] = scatter + number * mean**2
     drawn.n[:] += drawn.n.T
     drawn.total[:] -= drawn.total.T
     drawn.squares[:] += drawn.squares.T

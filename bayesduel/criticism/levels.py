@@ -61,8 +61,9 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
 
 def grouped(place: np.ndarray, n: int) -> sparse.csr_array:
     """Return which of `n` groups each entry belongs to, number ``place[i]``: ones, (n, groups)."""
-    shape = (len(place), n)
-    return sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)), shape=shape)
+    rows = np.arange(len(place))
+    ones = np.ones(len(place))
+    return sparse.csr_array((ones, (rows, place)), shape=(len(place), n))
 
 
 def size_of(member: sparse.csr_array) -> np.ndarray:
@@ -78,14 +79,23 @@ def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     moments, rank = np.unique(time[known], return_inverse=True)
     if len(moments) < 2:
         raise ValueError(f"duels should have at least two different times, got {len(moments)}")
-    until = np.cumsum(np.bincount(rank)) - np.bincount(rank) / 2
-    period = (until * min(PERIODS, len(moments)) / len(rank)).astype(int)
+    n_votes = np.bincount(rank)
+    until = np.cumsum(n_votes) - n_votes / 2
+    n_periods = min(PERIODS, len(moments))
+    period = (until * n_periods / len(rank)).astype(int)
     _, period = np.unique(period, return_inverse=True)
     found = np.full(len(time), -1)
     found[known] = period[rank]
     labels = []
     for k in range(period.max() + 1):
-        ends = moments[period == k][[0, -1]]
-        shown = [str(e.astype("datetime64[s]")) if dated else f"{e:g}" for e in ends]
-        labels.append(" to ".join(dict.fromkeys(shown)))
+        own = moments[period == k]
+        first = _moment_words(own[0], dated)
+        last = _moment_words(own[-1], dated)
+        labels.append(first if first == last else f"{first} to {last}")
     return found, tuple(labels)
+
+
+def _moment_words(moment: Any, dated: bool) -> str:
+    if dated:
+        return str(moment.astype("datetime64[s]"))
+    return f"{moment:g}"

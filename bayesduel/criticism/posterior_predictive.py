@@ -117,19 +117,27 @@ class MarginCheck(Result):
         failed = self.failed
         nouns = plural(noun)
         if not failed:
+            shown = join(shown_check(name, noun) for name in names)
+            least = self.table["p_value"].min()
             return (
                 f"The {self.n_margins:,} margins are consistent with the model by all of "
-                f"{len(names)} checks ({join(shown_check(n, noun) for n in names)}; smallest p = "
-                f"{self.table['p_value'].min():.2g})."
+                f"{len(names)} checks ({shown}; smallest p = {least:.2g})."
             )
-        parts = "; ".join(f"{CHECKS[n].format(nouns=nouns)}, p {self.p_words(n)}" for n in failed)
+        deviations = []
+        for name in failed:
+            deviation = CHECKS[name].format(nouns=nouns)
+            deviations.append(f"{deviation}, p {self.p_words(name)}")
+        words = f"The margins deviate from the model: {'; '.join(deviations)}."
         once = bool((self.pairs["duels"] == 1).all())
-        fine = [n for n in names if n not in failed and not (once and n == "pairs")]
-        shown = join(shown_check(n, noun) for n in fine)
-        rest = f" The other checks find nothing ({shown})." if fine else ""
+        fine = [name for name in names if name not in failed]
+        if once and "pairs" in fine:
+            fine.remove("pairs")
+        if fine:
+            shown = join(shown_check(name, noun) for name in fine)
+            words += f" The other checks find nothing ({shown})."
         if once:
-            rest += " Pairs have one margin each, so that their means cannot be checked."
-        return f"The margins deviate from the model: {parts}.{rest}"
+            words += " Pairs have one margin each, so that their means cannot be checked."
+        return words
 
     def p_words(self, name: str) -> str:
         """Return the p-value of a check in a sentence, "= 0.03", or "\u2264 0.002"."""
@@ -201,8 +209,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     sign = np.where(left < right, 1.0, -1.0)
     low = np.minimum(left, right)
     high = np.maximum(left, right)
-    key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
-    by_pair = grouped(place, len(key))
+    pair = low.astype(np.int64) * n_arms + high
+    met, place = np.unique(pair, return_inverse=True)
+    by_pair = grouped(place, len(met))
     by_arm = grouped(left, n_arms) + grouped(right, n_arms)
     to_root = per_root(by_pair)
     size = size_of(by_pair)
@@ -215,53 +224,53 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
 
     summaries = []
     replicates = []
-    residual = np.zeros(len(key))
-    off = np.zeros(len(key))
+    residual = np.zeros(len(met))
+    off = np.zeros(len(met))
     # 4,000,000 residuals worked on at once
     for part in chunks(n_draws, 4_000_000 // len(margin)):
         here = {name: values[part] for name, values in posterior.items()}
         middle, spread, degrees = model.margins(here, given)
-        z = (margin - middle) / spread
+        away = margin - middle
+        z = away / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
-        off += ((sign * (margin - middle)) @ by_pair).sum(axis=0)
+        off += ((sign * away) @ by_pair).sum(axis=0)
         residual += ((sign * z) @ to_root).sum(axis=0)
         summaries.append(summary(z))
         replicates.append(summary(rng.standard_normal(z.shape)))
-    observed, bars, ordered = map(np.concatenate, zip(*summaries, strict=True))
-    replicated, made, made_ordered = map(np.concatenate, zip(*replicates, strict=True))
-    share = (1 + (replicated >= observed).sum(axis=0)) / (1 + n_draws)
-    bounds = np.quantile(made, TAILS95, axis=0)
-    envelope = np.quantile(made_ordered, TAILS95, axis=0)
-    table = pd.DataFrame(
-        {
-            "observed": observed.mean(axis=0),
-            "expected": replicated.mean(axis=0),
-            "share": share,
-            "p_value": np.minimum(2 * share, 1.0),
-        },
-        index=pd.Index(list(CHECKS), name="check"),
-    )
+    observed = _Summary(*map(np.concatenate, zip(*summaries, strict=True)))
+    replicated = _Summary(*map(np.concatenate, zip(*replicates, strict=True)))
+    as_large = (replicated.statistics >= observed.statistics).sum(axis=0)
+    share = (1 + as_large) / (1 + n_draws)
+    lower, upper = np.quantile(replicated.histogram, TAILS95, axis=0)
+    ordered_lower, ordered_upper = np.quantile(replicated.ordered, TAILS95, axis=0)
+    columns = {
+        "observed": observed.statistics.mean(axis=0),
+        "expected": replicated.statistics.mean(axis=0),
+        "share": share,
+        "p_value": np.minimum(2 * share, 1.0),
+    }
     residual /= n_draws
     pairs = pd.DataFrame(
         {
-            "first": [labels[k] for k in key // n_arms],
-            "second": [labels[k] for k in key % n_arms],
+            "first": [labels[k] for k in met // n_arms],
+            "second": [labels[k] for k in met % n_arms],
             "duels": size.astype(int),
             "residual": residual,
             "off": off / size / n_draws,
         }
     )
+    farthest_first = np.argsort(-np.abs(residual), kind="stable")
     return MarginCheck(
-        table=table,
-        pairs=pairs.iloc[np.argsort(-np.abs(residual), kind="stable")].reset_index(drop=True),
+        table=pd.DataFrame(columns, index=pd.Index(list(CHECKS), name="check")),
+        pairs=pairs.iloc[farthest_first].reset_index(drop=True),
         edges=EDGES,
-        density=bars.mean(axis=0),
-        lower=bounds[0],
-        upper=bounds[1],
-        ordered=ordered.mean(axis=0),
-        ordered_lower=envelope[0],
-        ordered_upper=envelope[1],
+        density=observed.histogram.mean(axis=0),
+        lower=lower,
+        upper=upper,
+        ordered=observed.ordered.mean(axis=0),
+        ordered_lower=ordered_lower,
+        ordered_upper=ordered_upper,
         n_draws=n_draws,
         n_margins=len(margin),
         model=str(fit.attrs["model"]),
@@ -322,9 +331,10 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     else:
         name = "outcome"
         dims = ("chain", "draw", "cell")
-        n = np.rint(design["n"].to_numpy()).astype(np.int64)
+        counted = design["n"].to_numpy()
+        n = np.rint(counted).astype(np.int64)
         # Distance from a whole number that rounding explains: 1e-6
-        if abs(n - design["n"].to_numpy()).max() > 1e-6:
+        if abs(n - counted).max() > 1e-6:
             raise ValueError(
                 "fit should have no sampling weights, because the model draws whole votes: fit the "
                 "log without weights"
@@ -338,9 +348,10 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     predicted: dict[str, Any] = {name: (dims, made[None])}
     observed = fit["observed_data"].dataset
     if "result" in dims:
-        each = model.response.result_points
-        predicted["points"] = (dims[:-1], (made @ each)[None])
-        observed = observed.assign(points=observed["outcome"] @ xr.DataArray(each, dims="result"))
+        points = model.response.result_points
+        predicted["points"] = (dims[:-1], (made @ points)[None])
+        of_result = xr.DataArray(points, dims="result")
+        observed = observed.assign(points=observed["outcome"] @ of_result)
     groups = {
         "posterior": _of_draws(fit.duel.sampled, used),
         "posterior_predictive": xr.Dataset(predicted),
@@ -358,11 +369,12 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
 
 def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
     """Return some draws of a group as one chain; `used` are their places, chain after chain."""
-    kept = {
-        str(name): (v.dims, v.values.reshape(-1, *v.shape[2:])[used][None])
-        for name, v in group.data_vars.items()
-    }
-    coords = {n: c for n, c in group.coords.items() if n not in ("chain", "draw")}
+    kept = {}
+    for name, variable in group.data_vars.items():
+        _, _, *shape = variable.shape
+        draws = variable.values.reshape(-1, *shape)
+        kept[str(name)] = (variable.dims, draws[used][None])
+    coords = group.drop_vars(["chain", "draw"], errors="ignore").coords
     return xr.Dataset(kept, coords=coords).assign_coords(chain=[0], draw=np.arange(len(used)))
 
 
@@ -403,18 +415,21 @@ def statistics(
     z: np.ndarray, pair_means: np.ndarray, by_pair: sparse.csr_array, by_arm: sparse.csr_array
 ) -> np.ndarray:
     """Return the statistics of residuals (draws, n), in the order of the checks, (6, draws)."""
-    square = z**2
     about = z - z.mean(axis=1, keepdims=True)
-    moment = (about**2).mean(axis=1)
+    variance = (about**2).mean(axis=1)
+    kurtosis = (about**4).mean(axis=1) / variance**2
+    skewness = (about**3).mean(axis=1) / variance**1.5
     found = [
         np.abs(z.mean(axis=1)),
-        np.abs((about**4).mean(axis=1) / moment**2 - 3.0),
-        np.abs((about**3).mean(axis=1) / moment**1.5),
+        np.abs(kurtosis - 3.0),
+        np.abs(skewness),
         np.sqrt((pair_means**2).mean(axis=1)),
     ]
+    beyond = z**2 - 1.0
     for groups in (by_arm, by_pair):
-        excess = (square - 1.0) @ per_root(groups)
-        found.append(np.sqrt((excess[:, size_of(groups) > 0] ** 2).mean(axis=1) / 2))
+        excess = beyond @ per_root(groups)
+        of_met = excess[:, size_of(groups) > 0]
+        found.append(np.sqrt((of_met**2).mean(axis=1) / 2))
     return np.stack(found)
 
 

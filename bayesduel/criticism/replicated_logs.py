@@ -94,13 +94,14 @@ def replicated(
     if isinstance(log, Rankings):
         return model.replicate_rankings(truth, log, rng)
     assert log.votes is not None
+    given = conditions_of_log(model, log)
     if model.response.outcome == "grade":
-        chance = model.results(truth, conditions_of_log(model, log))[0].cumsum(axis=-1)
-        place = (rng.random((len(chance), 1)) > chance[:, :-1]).sum(axis=-1)
+        below = model.results(truth, given)[0].cumsum(axis=-1)[:, :-1]
+        place = (rng.random((len(below), 1)) > below).sum(axis=-1)
         grade = model.response.grades[place].astype(np.int8)
         votes = replace(log.votes, outcome=np.sign(grade), grade=grade)
         return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))
-    found = model.replicate(truth, conditions_of_log(model, log), rng)[0]
+    found = model.replicate(truth, given, rng)[0]
     margin = None
     outcome = 2 * found - 1
     if model.response.outcome == "margin":

@@ -23,22 +23,31 @@ def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
     chance = scores.expected()
     number = design.by_pair(design.n)
     won = design.by_pair(design.won)
-    mean = design.by_pair(design.n * chance)
-    spread = np.sqrt(design.by_pair(design.n * chance * (1 - chance)))
+    mean, variance = _moments(scores, chance)
+    spread = np.sqrt(variance)
     p = _tails(scores, won, mean, spread, chance)
-    frame = pd.DataFrame(
-        {
-            "first": np.array(labels, dtype=object)[design.first],
-            "second": np.array(labels, dtype=object)[design.second],
-            "duels": number.astype(int),
-            "observed": won.astype(int),
-            "expected": mean,
-            "z": (won - mean) / spread,
-            "p": p,
-            "surprise": -np.expm1(len(p) * np.log1p(-np.minimum(p, 1 - 1e-12))),
-        }
-    )
-    return frame.sort_values("p", kind="stable", ignore_index=True)
+    log_less = np.log1p(-np.minimum(p, 1 - 1e-12))
+    arms = np.array(labels, dtype=object)
+    columns = {
+        "first": arms[design.first],
+        "second": arms[design.second],
+        "duels": number.astype(int),
+        "observed": won.astype(int),
+        "expected": mean,
+        "z": (won - mean) / spread,
+        "p": p,
+        "surprise": -np.expm1(len(p) * log_less),
+    }
+    return pd.DataFrame(columns).sort_values("p", kind="stable", ignore_index=True)
+
+
+def _moments(scores: ScoreModel, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the variance of each pair's wins, given the chance of each cell."""
+    design = scores.design
+    expected = design.n * chance
+    mean = design.by_pair(expected)
+    variance = design.by_pair(expected * (1 - chance))
+    return mean, variance
 
 
 def arm_residuals(
@@ -50,23 +59,29 @@ def arm_residuals(
     in which it is at least that); attribute ``n_draws``, how many logs.
     """
     design = scores.design
-    chance = scores.expected()
-    mean = design.by_pair(design.n * chance)
-    variance = design.by_pair(design.n * chance * (1 - chance))
-    member = grouped(design.first, design.n_arms) + grouped(design.second, design.n_arms)
+    mean, variance = _moments(scores, scores.expected())
+    first = grouped(design.first, design.n_arms)
+    second = grouped(design.second, design.n_arms)
+    member = first + second
     opponents = size_of(member).astype(int)
 
     def misfit(logs: np.ndarray) -> np.ndarray:
         square = (logs - mean) ** 2 / variance
         return np.asarray(square @ member) / np.maximum(opponents, 1)
 
-    observed = misfit(design.by_pair(design.won)[None])[0]
+    won = design.by_pair(design.won)
+    observed = misfit(won[None])[0]
     as_far = np.ones(design.n_arms)
-    for part in scores.replicate(n_draws, rng):
-        as_far += (misfit(part) >= observed - 1e-12).sum(axis=0)
-    frame = pd.DataFrame(
-        {"arm": labels, "opponents": opponents, "misfit": observed, "p": as_far / (n_draws + 1)}
-    )
+    for replicated in scores.replicate(n_draws, rng):
+        farther = misfit(replicated) >= observed - 1e-12
+        as_far += farther.sum(axis=0)
+    columns = {
+        "arm": labels,
+        "opponents": opponents,
+        "misfit": observed,
+        "p": as_far / (n_draws + 1),
+    }
+    frame = pd.DataFrame(columns)
     met = frame[opponents > 0]
     frame = met.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
     frame.attrs["n_draws"] = n_draws
@@ -85,14 +100,14 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
         return None
     kept = (votes.outcome != 0) & (votes.judge >= 0)
     judge = votes.judge[kept]
-    weight = votes.weight[kept]
-    won = votes.outcome[kept] > 0
+    decided = votes.take(kept)
+    won = decided.outcome > 0
     n_judges = len(votes.judges)
 
     def total(values: np.ndarray) -> np.ndarray:
-        return np.bincount(judge, values * weight, n_judges)
+        return np.bincount(judge, values * decided.weight, n_judges)
 
-    p = scores.chances(votes.left[kept], votes.right[kept], 1.0)
+    p = scores.chances(decided.left, decided.right, 1.0)
     log_win = np.log(p)
     log_loss = np.log1p(-p)
     expected = p * log_win + (1 - p) * log_loss
@@ -102,20 +117,21 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
     # 5 votes below which a judge is not judged
-    np.divide(total(surprise), spread, out=z, where=(number >= 5) & (spread > 0))
+    judged = (number >= 5) & (spread > 0)
+    np.divide(total(surprise), spread, out=z, where=judged)
     agreed = total(won == (p > 0.5))
     favoured = total(np.maximum(p, 1 - p))
     seen = number > 0
-    frame = pd.DataFrame(
-        {
-            "judge": np.array(votes.judges, dtype=object)[seen],
-            "votes": number[seen].astype(int),
-            "agreement": agreed[seen] / number[seen],
-            "expected": favoured[seen] / number[seen],
-            "z": z[seen],
-        }
-    )
-    return frame.sort_values("z", key=lambda c: -c.abs(), ignore_index=True)
+    number = number[seen]
+    columns = {
+        "judge": np.array(votes.judges, dtype=object)[seen],
+        "votes": number.astype(int),
+        "agreement": agreed[seen] / number,
+        "expected": favoured[seen] / number,
+        "z": z[seen],
+    }
+    frame = pd.DataFrame(columns)
+    return frame.sort_values("z", key=lambda z: -z.abs(), ignore_index=True)
 
 
 def _tails(
@@ -130,20 +146,22 @@ def _tails(
     Exact, of sums of a binomial a cell; normal where a pair met very often.
     """
     design = scores.design
+    duels = design.n.astype(np.int64)
     p = 2 * ndtr(-np.abs(won - mean) / spread)
     cells = np.bincount(design.pair, minlength=len(won))
     alone = cells[design.pair] == 1
     pair = design.pair[alone]
-    law = design.n[alone].astype(np.int64), chance[alone]
+    law = duels[alone], chance[alone]
     at_most = bdtr(won[pair], *law)
     at_least = bdtrc(won[pair] - 1, *law)
     p[pair] = 2 * np.minimum(at_most, at_least)
     # Decided duels of a pair up to which its tail is summed exactly: 2000
-    few = np.flatnonzero((cells > 1) & (design.by_pair(design.n) <= 2000))
+    summed = (cells > 1) & (design.by_pair(design.n) <= 2000)
+    few = np.flatnonzero(summed)
     starts = design.starts[few]
-    duels = design.n.astype(np.int64)
+    ends = starts + cells[few]
     wins = won[few].astype(np.int64)
-    p[few] = _tails_of_sums(wins, starts, starts + cells[few], duels, chance)
+    p[few] = _tails_of_sums(wins, starts, ends, duels, chance)
     return np.minimum(p, 1.0)
 
 

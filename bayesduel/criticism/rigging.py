@@ -127,10 +127,10 @@ class Rows(NamedTuple):
 def _rows(model: "Model", log: Duels, level: np.ndarray, mine: np.ndarray) -> Rows:
     """Return the votes of the levels `mine`."""
     held = np.isin(level, mine)
-    own = {name: column[held] for name, column in model.terms.columns(log).items()}
-    own["unit"] = np.searchsorted(mine, level[held])
+    columns = {name: column[held] for name, column in model.terms.columns(log).items()}
+    columns["unit"] = np.searchsorted(mine, level[held])
     part = without_votes(log, ~held)
-    seen = seen_in(part, own, ordered=model.terms.reads_order, by_vote=True)
+    seen = seen_in(part, columns, ordered=model.terms.reads_order, by_vote=True)
     order = np.argsort(seen.columns["unit"], kind="stable")
     given = {name: column[order] for name, column in seen.columns.items()}
     unit = given.pop("unit")
@@ -159,7 +159,10 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     log_chance = _log_chances(chance)
     low, expected, observed = _tails(log_chance, chance, times, rows.level, rows.counts, likely)
     p_likely = np.where(observed < expected, np.exp(low), 1.0)
-    points = np.repeat([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], n_rows, axis=0)
+    # Points of the first arm of each row, then of the second
+    of_first = [1.0, 0.0, 0.5]
+    of_second = [0.0, 1.0, 0.5]
+    points = np.repeat([of_first, of_second], n_rows, axis=0)
     both = np.tile(chance, (2, 1))
     cast = np.tile(rows.counts, (2, 1))
     n_cast = np.tile(times, 2)
@@ -172,17 +175,17 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     _, starts = np.unique(of_level[order], return_index=True)
     least = order[starts]  # the side of each level that is the most improbable
     p_value = 2 * np.minimum(p_likely, p_side[least])
-    return pd.DataFrame(
-        {
-            "surprise": (expected - observed) / np.bincount(rows.level, times),
-            "arm": arm[least],
-            "points": total[least],
-            "expected": mean[least],
-            "duels": np.bincount(side, n_cast)[least].astype(int),
-            "p_value": np.minimum(1.0, p_value),
-        },
-        index=mine,
-    )
+    n_duels = np.bincount(side, n_cast)
+    n_votes = np.bincount(rows.level, times)
+    columns = {
+        "surprise": (expected - observed) / n_votes,
+        "arm": arm[least],
+        "points": total[least],
+        "expected": mean[least],
+        "duels": n_duels[least].astype(int),
+        "p_value": np.minimum(1.0, p_value),
+    }
+    return pd.DataFrame(columns, index=mine)
 
 
 def _predicted(
@@ -210,7 +213,8 @@ def _predicted(
         win = found["win"]
         loss = found["loss"]
         tie = found.get("tie", np.zeros_like(win))
-        chance[here] = np.stack([one.mean(axis=0) for one in (win, loss, tie)], axis=-1)
+        for outcome, drawn in enumerate((win, loss, tie)):
+            chance[here, outcome] = drawn.mean(axis=0)
         times = rows.times[here]
         of_win, of_loss, of_tie = _log_chances(chance[here]).T * times
         expected = win * of_win + loss * of_loss + tie * of_tie
@@ -225,7 +229,8 @@ def _whole_levels(level: np.ndarray, most: int) -> Iterator[slice]:
     """Yield slices of sorted rows that hold whole levels, of about `most` rows."""
     ends = np.flatnonzero(np.diff(level, append=-1)) + 1
     asked = np.arange(most, len(level) + most, most)
-    stops = np.unique(ends[np.searchsorted(ends, asked).clip(max=len(ends) - 1)])
+    reached = np.searchsorted(ends, asked).clip(max=len(ends) - 1)
+    stops = np.unique(ends[reached])
     for start, stop in pairwise([0, *stops]):
         yield slice(start, stop)
 
@@ -263,13 +268,17 @@ def _tails(
     variance: of the mean of each sum in the posterior, (n,).
     """
     n = len(variance)
+
+    def by_group(of_row: np.ndarray) -> np.ndarray:
+        return np.bincount(group, of_row, n)
+
     chance = chance / chance.sum(axis=1, keepdims=True)
     middle = (chance * value).sum(axis=1)
     about = value - middle[:, None]
     own = (chance * about**2).sum(axis=1)
-    total = np.bincount(group, (counts * value).sum(axis=1), n)
-    mean = np.bincount(group, times * middle, n)
-    spread = np.sqrt(np.bincount(group, times * own, n) + variance)
+    total = by_group((counts * value).sum(axis=1))
+    mean = by_group(times * middle)
+    spread = np.sqrt(by_group(times * own) + variance)
     # The spread of a sum that cannot vary: 1e-12
     spread = np.maximum(spread, 1e-12)
     goal = np.abs(total - mean) / spread
@@ -283,9 +292,10 @@ def _tails(
         top = power.max(axis=1)
         weight = chance * np.exp(power - top[:, None])
         whole = weight.sum(axis=1)
-        slope = (weight * away).sum(axis=1) / whole
-        of_votes = np.bincount(group, times * (top + np.log(whole)), n)
-        slope_of_votes = np.bincount(group, times * slope, n)
+        of_row = top + np.log(whole)
+        slope_of_row = (weight * away).sum(axis=1) / whole
+        of_votes = by_group(times * of_row)
+        slope_of_votes = by_group(times * slope_of_row)
         return of_votes + extra * t**2 / 2, slope_of_votes + extra * t
 
     low = np.zeros(n)
@@ -294,10 +304,12 @@ def _tails(
     # 15 steps of bisection for the exponent of a bound
     for _ in range(15):
         t = (low + high) / 2
-        short = cumulant(t)[1] < goal
+        _, slope = cumulant(t)
+        short = slope < goal
         low = np.where(short, t, low)
         high = np.where(short, high, t)
     t = (low + high) / 2
-    bound = np.minimum(cumulant(t)[0] - t * goal, 0.0)
+    at_t, _ = cumulant(t)
+    bound = np.minimum(at_t - t * goal, 0.0)
     # Standard deviations from the mean up to which a tail counts as 1: 1.5
     return np.where(goal > 1.5, bound, 0.0), mean, total

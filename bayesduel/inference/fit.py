@@ -34,6 +34,7 @@ from bayesduel.system.arguments import (
     check_flag,
     check_log,
     check_one_of,
+    refused_arguments,
     shown_value,
 )
 from bayesduel.system.memory import check_draws, check_square
@@ -96,6 +97,13 @@ class UncertifiedWarning(BayesduelWarning):
     """An approximation was asked for and its certificate does not hold."""
 
 
+@refused_arguments(
+    random_seed="argument 'random_seed' is called 'seed' here",
+    random_state="argument 'random_state' is called 'seed' here",
+    n_samples="argument 'n_samples' is called 'draws' here, of all chains together",
+    samples="argument 'samples' is called 'draws' here, of all chains together",
+    family="families of arms are a setting of the model: DefaultModel(family=...)",
+)
 @one_at_a_time
 def fit(
     duels: Any,

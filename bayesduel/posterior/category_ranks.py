@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.models import CategoryEffects
-from bayesduel.posterior.draws import check_fit
+from bayesduel.posterior.draws import check_fit, chunks
 from bayesduel.preference import ranks
 from bayesduel.system.options import Decision, check_options
 from bayesduel.text import SENTENCE, join, json_ready, plural, probability, screen, shorten
@@ -37,15 +37,15 @@ class CategoryRanks(xr.Dataset):
         """Return where the ranking changes between categories; `noun` is what an arm is called."""
         table = self.table()
         confidence = self.attrs["confidence"]
-        changed = table[table["reversed_pairs"] > 0]
+        n_changed = int((table["reversed_pairs"] > 0).sum())
         level = f"with probability {confidence:g} or more"
         n = len(table)
-        if changed.empty:
-            words = f"No pair of {plural(noun)} is reversed {level} in any of the {n:,} categories."
-        else:
+        nouns = plural(noun)
+        words = f"No pair of {nouns} is reversed {level} in any of the {n:,} categories."
+        if n_changed:
             words = (
-                f"The ranking changes between categories: in {len(changed):,} of {n:,} a pair of "
-                f"{plural(noun)} is reversed {level}."
+                f"The ranking changes between categories: in {n_changed:,} of {n:,} a pair of "
+                f"{nouns} is reversed {level}."
             )
         words += " A pair is reversed if its order in the category is not its overall order."
         overall = self["overall_best_probability"].values
@@ -124,11 +124,12 @@ class CategoryRanks(xr.Dataset):
         if "sentence" not in self.attrs or "reversed_pairs" not in self:
             return super().__repr__()
         table = self.table()
-        more = len(table) - ROWS
         rows = table.head(ROWS).round(2).to_string(max_colwidth=24).split("\n")
-        left_out = [f"... and {more:,} more categories (.table() has all)"] if more > 0 else []
+        more = len(table) - ROWS
+        if more > 0:
+            rows.append(f"... and {more:,} more categories (.table() has all)")
         methods = "Methods: table(), scores(), changes(), summary(), to_dict()"
-        return screen([self.sentence, ""], [*rows, *left_out], [methods])
+        return screen([self.sentence, ""], rows, [methods])
 
 
 def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence) -> CategoryRanks:
@@ -196,27 +197,26 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
     by_category: dict[str, list[np.ndarray]] = {}
     best = overall.argmax(axis=1)
     for c in range(len(categories)):
-        score = overall + deviation[:, c]
+        own = deviation[:, c]
+        score = overall + own
         rank = 1 + ranks(score)
-        found = {
-            **_summary("score", "arm", score, confidence),
-            **_summary("rank", "arm", rank, confidence),
-            **_summary("deviation", "arm", deviation[:, c], confidence),
-        }
-        own = {name: values for name, (_, values) in found.items()} | {
-            "best_probability": (rank == 1).mean(axis=0),
-            "best_differs_probability": (score.argmax(axis=1) != best).mean(),
-            "reversed_probability": _reversed(overall, score),
-        }
-        for name, values in own.items():
+        found = _mean_and_ends("score", score, confidence)
+        found |= _mean_and_ends("rank", rank, confidence)
+        found |= _mean_and_ends("deviation", own, confidence)
+        found["best_probability"] = (rank == 1).mean(axis=0)
+        found["best_differs_probability"] = (score.argmax(axis=1) != best).mean()
+        found["reversed_probability"] = _reversed(overall, score)
+        for name, values in found.items():
             by_category.setdefault(name, []).append(values)
     dims = {"best_differs_probability": "category", "reversed_probability": three}
     for name, each in by_category.items():
         variables[name] = (dims.get(name, two), np.stack(each))
     chance = variables["reversed_probability"][1]
-    pairs = n_arms * (n_arms - 1) / 2
-    variables["reversed_share"] = ("category", chance.sum(axis=(1, 2)) / pairs)
-    variables["reversed_pairs"] = ("category", (chance >= confidence).sum(axis=(1, 2)))
+    n_pairs = n_arms * (n_arms - 1) / 2
+    expected = chance.sum(axis=(1, 2))
+    n_reversed = (chance >= confidence).sum(axis=(1, 2))
+    variables["reversed_share"] = ("category", expected / n_pairs)
+    variables["reversed_pairs"] = ("category", n_reversed)
     variables["duels"] = (two, _duels(fit, term.by, len(categories), n_arms))
     attrs = {
         "confidence": float(confidence),
@@ -244,9 +244,18 @@ def _summary(
     name: str, dims: "Sequence[str]", draws: np.ndarray, confidence: float
 ) -> dict[str, tuple[Any, np.ndarray]]:
     """Return posterior mean and interval as variables; draws first."""
+    found = _mean_and_ends(name, draws, confidence)
+    return {key: (dims, values) for key, values in found.items()}
+
+
+def _mean_and_ends(name: str, draws: np.ndarray, confidence: float) -> dict[str, np.ndarray]:
+    """Return posterior mean and interval; draws first."""
     low, high = eti(np.moveaxis(draws, 0, -1), confidence)
-    parts = {"mean": draws.mean(axis=0), "lower": low, "upper": high}
-    return {f"{name}_{part}": (dims, np.asarray(value)) for part, value in parts.items()}
+    return {
+        f"{name}_mean": np.asarray(draws.mean(axis=0)),
+        f"{name}_lower": np.asarray(low),
+        f"{name}_upper": np.asarray(high),
+    }
 
 
 def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
@@ -254,11 +263,10 @@ def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
     n, n_arms = overall.shape
     found = np.zeros((n_arms, n_arms))
     # 20,000,000 draws x pairs compared at once
-    step = max(1, 20_000_000 // n_arms**2)
-    for start in range(0, n, step):
-        here = slice(start, start + step)
+    for here in chunks(n, 20_000_000 // n_arms**2):
         ahead = overall[here, :, None] > overall[here, None, :]
-        found += (ahead & (score[here, :, None] < score[here, None, :])).sum(axis=0)
+        behind = score[here, :, None] < score[here, None, :]
+        found += (ahead & behind).sum(axis=0)
     return found / n
 
 
@@ -266,10 +274,12 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
     """Return how many duels each arm had in each category, (categories, K)."""
     data = fit["constant_data"].dataset
     category = data[f"{by}_of_cell"].to_numpy()
-    n = data["n"].to_numpy()
-    teams = fit.duel.teams
-    found = np.zeros((n_categories, n_arms if teams is None else len(teams)))
     known = category >= 0
+    n = data["n"].to_numpy()[known]
+    teams = fit.duel.teams
+    n_sides = n_arms if teams is None else len(teams)
+    found = np.zeros((n_categories, n_sides))
     for side in ("first", "second"):
-        np.add.at(found, (category[known], data[side].to_numpy()[known]), n[known])
+        arm = data[side].to_numpy()[known]
+        np.add.at(found, (category[known], arm), n)
     return found if teams is None else found @ teams.matrix(n_arms)

@@ -34,12 +34,14 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
     def __repr__(self) -> str:
         if not self._complete:
             return super().__repr__()
-        level = f"{100 * self.attrs['ci_prob']:g} % intervals."
-        contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
-        by_name = [f"One row, by its name: .loc[{str(self.index[0])!r}]"] if len(self) else []
-        dependent = [self.attrs["dependent"]] if self.attrs.get("dependent") else []
-        tables = [*printed_tables(self), ""]
-        return screen((), tables, [*dependent, level, *by_name, contents], whole=".to_string()")
+        notes = [f"{100 * self.attrs['ci_prob']:g} % intervals."]
+        if self.attrs.get("dependent"):
+            notes.insert(0, self.attrs["dependent"])
+        if len(self):
+            notes.append(f"One row, by its name: .loc[{str(self.index[0])!r}]")
+        columns = ", ".join(map(str, self.columns))
+        notes.append(f"Columns of this pandas.DataFrame: {columns}")
+        return screen((), [*printed_tables(self), ""], notes, whole=".to_string()")
 
     def _repr_html_(self) -> str:
         if not self._complete:
@@ -118,14 +120,21 @@ def coefficients(
     check_ci_prob(ci_prob)
     check_flag(levels, "levels")
     draws, used = parameter_draws(fit, covariance, judge)
-    table = _effects(fit, draws, ci_prob)
+    parts = []
+    effects = _effects(fit, draws, ci_prob)
+    if effects is not None:
+        parts.append(effects)
+    numbers = [*_learned(fit, draws), *(_levels(fit, draws) if levels else ())]
     rows = []
-    for term, kind, name, values in _numbers(fit, draws, levels):
-        rows.append((name, term, kind, *with_interval(name, values, ci_prob).values()))
-    further = pd.DataFrame(rows, columns=["name", *COLUMNS]).set_index("name")
-    frame = further if table is None else pd.concat([table, further] if rows else [table])
-    frame = frame[[*COLUMNS, *(c for c in frame if c not in COLUMNS)]]
-    found = Coefficients(frame)
+    for term, kind, name, values in numbers:
+        interval = with_interval(name, values, ci_prob)
+        rows.append((name, term, kind, *interval.values()))
+    if rows or effects is None:
+        further = pd.DataFrame(rows, columns=["name", *COLUMNS])
+        parts.append(further.set_index("name"))
+    frame = pd.concat(parts)
+    others = [column for column in frame if column not in COLUMNS]
+    found = Coefficients(frame[[*COLUMNS, *others]])
     items = fit.duel.model.terms.items
     found.attrs |= {
         "dependent": items.dependence(fit.duel.arms) if items else "",
@@ -147,30 +156,35 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
     if "intercept" in draws:
         items = model.terms.items
         assert items is not None
-        own = draws["intercept"] - one @ np.array([a.mean for a in items.attributes])
-        one = np.column_stack([one, own])
+        means = np.array([attribute.mean for attribute in items.attributes])
+        of_zero = draws["intercept"] - one @ means
+        one = np.column_stack([one, of_zero])
         standard = np.column_stack([standard, draws["intercept"]])
         effects.append(_Effect("intercept", "intercept"))
-    columns: dict[str, Any] = {"term": [effect.term for effect in effects], "kind": "effect"}
-    columns["column"] = [effect.column for effect in effects]
-    columns["level"] = [effect.level for effect in effects]
-    columns["reference"] = [effect.reference for effect in effects]
+    described = pd.DataFrame(effects)
+    columns: dict[str, Any] = {"term": described["term"], "kind": "effect"}
+    for name in ("column", "level", "reference"):
+        columns[name] = described[name]
     found = with_interval("coefficient", one, ci_prob)
-    columns |= dict(zip(("coefficient", "lower", "upper"), found.values(), strict=True))
+    columns["coefficient"] = found["coefficient"]
+    columns["lower"] = found["coefficient_lower"]
+    columns["upper"] = found["coefficient_upper"]
     columns["positive"] = (one > 0).mean(axis=0)
     score = model.typical_score(one, draws)
     rounding = np.finfo(float).eps  # beyond which a probability of rough errors is 0 or 1
-    odds = np.clip(score, rounding, 1) / np.clip(1 - score, rounding, 1)
+    won = np.clip(score, rounding, 1)
+    lost = np.clip(1 - score, rounding, 1)
+    odds = won / lost
     middle = np.exp(np.median(np.log(odds), axis=0))
     columns |= with_interval("odds_ratio", odds, ci_prob, middle)
     columns |= with_interval("change", score - 0.5, ci_prob)
     columns |= with_interval("standard", standard, ci_prob)
     if "taste" in draws:  # the spread of judges by attribute
         spread = np.full(one.shape, np.nan)  # the side and covariates of the duel have none
-        own = columns["term"] == np.array(model.terms.find(ItemCovariates).key)
-        spread[:, own] = draws["judge_spread"] / units[own]
+        of_items = (described["term"] == model.terms.find(ItemCovariates).key).to_numpy()
+        spread[:, of_items] = draws["judge_spread"] / units[of_items]
         columns |= with_interval("judge_spread", spread, ci_prob, np.median(spread, axis=0))
-    return pd.DataFrame(columns, index=pd.Index([e.name for e in effects], name="name"))
+    return pd.DataFrame(columns).set_axis(pd.Index(described["name"], name="name"))
 
 
 class _Effect(NamedTuple):
@@ -184,70 +198,105 @@ class _Effect(NamedTuple):
     reference: str = ""
 
 
+_Number = tuple[str, str, str, np.ndarray]  # term, kind, name and draws of a learned number
+
+
 def _standardised(
     fit: xr.DataTree, draws: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, list[_Effect]]:
     """Return standardised effects, (draws, n), and what each is."""
-    model = fit.duel.model
     parts: list[np.ndarray] = []
     effects: list[_Effect] = []
-    for part in model.terms:
+    for part in fit.duel.model.terms:
         if not isinstance(part, Term) or part.parameter == "intercept":
             continue
         dims = part.dims.get(part.parameter, ())
         if isinstance(part, ItemCovariates):
-            found = draws["coefficient"]
-            effects += [
-                _Effect(a.name, part.key, a.deviation, a.column, a.level, a.reference)
-                for a in part.items.attributes
-            ]
+            parts.append(draws["coefficient"])
+            effects += _of_attributes(part)
         elif isinstance(part, DuelCovariates):
             effect = draws["covariate_effect"] * np.array(part.deviations)
-            found = effect.reshape(len(effect), -1)
-            names = _labels(fit, "covariate_effect", "")  # "length", or "gpt-4: length"
-            each = cycle(zip(part.deviations or (), part.of, strict=True))
-            effects += [_Effect(n, part.key, *own) for n, own in zip(names, each, strict=False)]
+            parts.append(_flat(effect))
+            effects += _of_covariates(part, fit)
         elif len(dims) < 2 and "arm" not in dims:
-            found = np.asarray(part.coefficients(draws)).reshape(len(draws[part.parameter]), -1)
-            names = _labels(fit, part.parameter, LABELS.get(part.parameter, part.parameter))
-            effects += [_Effect(name, part.key) for name in names]
-        else:
-            continue
-        parts.append(found)
+            effect = np.asarray(part.coefficients(draws))
+            parts.append(effect.reshape(len(draws[part.parameter]), -1))
+            called = LABELS.get(part.parameter, part.parameter)
+            for label in _labels(fit, part.parameter, called):
+                effects.append(_Effect(label, part.key))
     return np.column_stack(parts) if parts else np.empty(0), effects
 
 
-def _numbers(
-    fit: xr.DataTree, draws: dict[str, np.ndarray], levels: bool
-) -> Iterator[tuple[str, str, str, np.ndarray]]:
-    """Yield term, kind, name and draws of learned numbers and, if asked for, of levels."""
+def _of_attributes(part: ItemCovariates) -> list[_Effect]:
+    found = []
+    for attribute in part.items.attributes:
+        effect = _Effect(
+            name=attribute.name,
+            term=part.key,
+            unit=attribute.deviation,
+            column=attribute.column,
+            level=attribute.level,
+            reference=attribute.reference,
+        )
+        found.append(effect)
+    return found
+
+
+def _of_covariates(part: DuelCovariates, fit: xr.DataTree) -> list[_Effect]:
+    names = _labels(fit, "covariate_effect", "")  # "length", or "gpt-4: length"
+    units = zip(part.deviations or (), part.of, strict=True)
+    found = []
+    for name, (deviation, column) in zip(names, cycle(units), strict=False):
+        found.append(_Effect(name, part.key, deviation, column))
+    return found
+
+
+def _learned(fit: xr.DataTree, draws: dict[str, np.ndarray]) -> Iterator[_Number]:
+    """Yield the numbers that terms and the response learn beside effects."""
     model = fit.duel.model
     known = model.parameters(draws)
-    of_response = [n.removesuffix("_over_1") for n in model.scales]
     owners = {name: part.key for part in model.terms for name in part.scales}
-    for name in dict.fromkeys([*of_response, *model.response.own]):
-        if name not in fit["posterior"] or (name == "judge_spread" and "taste" in draws):
+    of_terms = [name.removesuffix("_over_1") for name in model.scales]
+    for name in dict.fromkeys([*of_terms, *model.response.own]):
+        with_effects = name == "judge_spread" and "taste" in draws
+        if with_effects or name not in fit["posterior"]:
             continue
-        columns = known[name].reshape(len(known[name]), -1).T
-        for label, values in zip(_labels(fit, name, name), columns, strict=True):
-            yield owners.get(name, "response"), "parameter", label, values
-    for part in model.terms if levels else ():
+        owner = owners.get(name, "response")
+        labels = _labels(fit, name, name)
+        for label, values in zip(labels, _flat(known[name]).T, strict=True):
+            yield owner, "parameter", label, values
+
+
+def _levels(fit: xr.DataTree, draws: dict[str, np.ndarray]) -> Iterator[_Number]:
+    """Yield the numbers by level and arm."""
+    for part in fit.duel.model.terms:
         if isinstance(part, DuelCovariates):
             continue  # its effects are all in the table
-        if isinstance(part, Term) and len(part.dims.get(part.parameter, ())) > 1:
-            if part.parameter not in draws:
-                continue
-            columns = draws[part.parameter].reshape(len(draws[part.parameter]), -1).T
-            for label, values in zip(_labels(fit, part.parameter, ""), columns, strict=True):
+        if not isinstance(part, Term) or part.parameter not in draws:
+            continue
+        if len(part.dims.get(part.parameter, ())) > 1:
+            labels = _labels(fit, part.parameter, "")
+            columns = _flat(draws[part.parameter]).T
+            for label, values in zip(labels, columns, strict=True):
                 yield part.key, "level", label, values
+
+
+def _flat(draws: np.ndarray) -> np.ndarray:
+    """Return draws of a parameter of any shape as columns, (draws, n)."""
+    return draws.reshape(len(draws), -1)
 
 
 def _labels(fit: xr.DataTree, name: str, called: str) -> list[str]:
     """Return a label for each entry of a parameter: its name and the levels of its dimensions."""
     posterior = fit["posterior"].dataset
-    dims = [str(d) for d in posterior[name].dims[2:]]
-    levels = product(*([str(level) for level in posterior[d].to_numpy()] for d in dims))
-    return [": ".join(filter(None, (called, *at))) for at in levels]
+    levels = []
+    for dim in posterior[name].dims[2:]:
+        levels.append([str(level) for level in posterior[dim].to_numpy()])
+    labels = []
+    for at in product(*levels):
+        named = filter(None, (called, *at))
+        labels.append(": ".join(named))
+    return labels
 
 
 def predict_items(
@@ -316,10 +365,10 @@ def predict_items(
         )
     beyond = _outside(items, model)
     if beyond.any():
-        named = join([label for label, n in zip(items.labels, beyond, strict=True) if n])
+        named = [label for label, n in zip(items.labels, beyond, strict=True) if n]
         warn(
             "items should have attributes within the table that was fitted, got numbers outside "
-            f"its range for {named}: the prediction extrapolates",
+            f"its range for {join(named)}: the prediction extrapolates",
             ExtrapolationWarning,
         )
     if "intercept" in draws:
@@ -328,22 +377,19 @@ def predict_items(
     known = draws["coefficient"] @ model.terms.items.matrix(fit.duel.arms).T
     if "effect" in draws:
         known += draws["effect"]
+    best = known.max(axis=1)
     rows = []
-    for label, row, outside in zip(items.labels, items.matrix(), beyond, strict=True):
-        utility = draws["coefficient"] @ row
+    for attributes, outside in zip(items.matrix(), beyond, strict=True):
+        utility = draws["coefficient"] @ attributes
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        rate = model.typical_score(utility[:, None] - known, draws).mean(axis=1)
+        score = model.typical_score(utility[:, None] - known, draws)
+        row = with_interval("win_rate", score.mean(axis=1), ci_prob)
         # Utilities that differ by less than 1e-9 are equal: of items with the same attributes
-        rows.append(
-            {"item": label}
-            | with_interval("win_rate", rate, ci_prob)
-            | {
-                "beats_best": float((utility > known.max(axis=1) + 1e-9).mean()),
-                "outside": int(outside),
-            }
-        )
-    frame = pd.DataFrame(rows).set_index("item")
+        row["beats_best"] = float((utility > best + 1e-9).mean())
+        row["outside"] = int(outside)
+        rows.append(row)
+    frame = pd.DataFrame(rows, index=pd.Index(items.labels, name="item"))
     frame.attrs |= {"ci_prob": ci_prob, "covariance": used}
     return frame.sort_values("win_rate", ascending=False, kind="stable")
 
@@ -353,23 +399,22 @@ def _chances(
 ) -> pd.DataFrame:
     """Return the chance that each item pays, best first."""
     chance = model.chance(draws, items.matrix())
-    frame = pd.DataFrame(
-        with_interval("chance", chance, ci_prob)
-        | {
-            "best": np.bincount(chance.argmax(axis=1), minlength=chance.shape[1]) / len(chance),
-            "outside": beyond,
-        },
-        index=pd.Index(items.labels, name="item"),
-    )
+    n_draws, n_items = chance.shape
+    times_best = np.bincount(chance.argmax(axis=1), minlength=n_items)
+    columns = with_interval("chance", chance, ci_prob)
+    columns["best"] = times_best / n_draws
+    columns["outside"] = beyond
+    frame = pd.DataFrame(columns, index=pd.Index(items.labels, name="item"))
     frame.attrs |= {"ci_prob": ci_prob, "covariance": "model"}
     return frame.sort_values("chance", ascending=False, kind="stable")
 
 
 def _outside(items: Items, model: Any) -> np.ndarray:
     """Return how many attributes of each item lie outside the range of the table, shape (m,)."""
-    low = model.terms.items.values.min(axis=0)
-    high = model.terms.items.values.max(axis=0)
-    return ((items.values < low) | (items.values > high)).sum(axis=1)
+    known = model.terms.items.values
+    below = items.values < known.min(axis=0)
+    above = items.values > known.max(axis=0)
+    return (below | above).sum(axis=1)
 
 
 def explained_share(
@@ -388,7 +433,8 @@ def explained_share(
         raise ValueError(
             "fit should have an item effect: without it the attributes explain everything"
         )
-    share = 1 - draws["effect_scale"] ** 2 / draws["score"].var(axis=1, ddof=1)
+    missed = draws["effect_scale"] ** 2
+    share = 1 - missed / draws["score"].var(axis=1, ddof=1)
     middle, lower, upper = map(float, with_interval("share", share, ci_prob).values())
     return middle, lower, upper
 
@@ -404,13 +450,15 @@ def parameter_draws(
     check_fit(fit)
     draws = fit.duel.posterior(covariance)
     used = fit.duel.covariance(covariance)
-    if judge is not None:
-        if "taste" not in draws:
-            raise ValueError(
-                f"judge should be None for a fit without JudgeTastes, got {shown_value(judge)}"
-            )
-        judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
-        if judge not in judges:
-            raise KeyError(f"judge {judge!r} is not in the fit{did_you_mean(judge, judges)}")
-        draws["coefficient"] = draws["coefficient"] + draws["taste"][:, judges.index(judge)]
+    if judge is None:
+        return draws, used
+    if "taste" not in draws:
+        raise ValueError(
+            f"judge should be None for a fit without JudgeTastes, got {shown_value(judge)}"
+        )
+    judges = [str(name) for name in fit["posterior"]["judge"].to_numpy()]
+    if judge not in judges:
+        raise KeyError(f"judge {judge!r} is not in the fit{did_you_mean(judge, judges)}")
+    taste = draws["taste"][:, judges.index(judge)]
+    draws["coefficient"] = draws["coefficient"] + taste
     return draws, used

@@ -42,14 +42,19 @@ def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]
     design = fit["constant_data"].dataset
     labels = tuple(str(a) for a in design["arm"].to_numpy())
     if model.response.outcome == "margin":
-        names = {str(n): str(n).removeprefix("vote_") for n in design if str(n).startswith("vote_")}
-        columns = {short: design[n].to_numpy() for n, short in names.items()}
+        columns = {}
+        for name, variable in design.items():
+            if str(name).startswith("vote_"):
+                columns[str(name).removeprefix("vote_")] = variable.to_numpy()
         columns["first"] = columns.pop("left")
         columns["second"] = columns.pop("right")
-        columns.pop("weight")
+        del columns["weight"]
     else:
-        columns = {str(n): design[n].to_numpy() for n in design if design[n].dims[:1] == ("cell",)}
-        columns.pop("n")
+        columns = {}
+        for name, variable in design.items():
+            if variable.dims[:1] == ("cell",):
+                columns[str(name)] = variable.to_numpy()
+        del columns["n"]
     columns |= model.seats(fit.duel.teams, columns["first"], columns["second"])
     if model.terms.reads_order:
         columns["left_first"] = np.ones(len(columns["first"]))
@@ -96,25 +101,31 @@ def conditions(
     columns |= model.seats(teams, left, right)
     if side_advantage:
         columns["left_first"] = np.ones(len(left))
-    asked = [
-        part
-        for part in model.terms
-        if part.reads and ({*part.reads} & {*said} or (side_advantage and part.reads_order))
-    ]
-    unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
+    coords = fit["posterior"].coords
+    asked = []
+    unsaid = {}
+    for part in model.terms:
+        by_side = side_advantage and part.reads_order
+        if not part.reads or not (by_side or {*part.reads} & {*said}):
+            continue
+        asked.append(part)
+        for name in part.reads:
+            if name not in said:
+                unsaid[name] = part.key
     for name, key in unsaid.items():
-        if name in fit["posterior"].coords:
-            got = join([*said, *(["side_advantage"] if side_advantage else [])], 8, quote=True)
+        if name in coords:
+            given = [*said, "side_advantage"] if side_advantage else [*said]
             raise ValueError(
                 f"{key} depends on {name!r}: say {by_reader('', '--given ')}{name}=..., or "
-                f"{_new(name)} for no {name}, got only {got}"
+                f"{_new(name)} for no {name}, got only {join(given, 8, quote=True)}"
             )
-    said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
         extent = extent_of(fit, model, asked)
-        held = {*map(str, fit["posterior"].coords), *extent}
-        neutral = dict.fromkeys(n for part in asked for n in part.reads if n in held)
-        log = _log(fit, labels, left, right, teams, neutral | dict(said), extent)
+        held = {*map(str, coords), *extent}
+        read = [name for part in asked for name in part.reads]
+        neutral = dict.fromkeys(name for name in read if name in held)
+        covariates = dict.fromkeys(unsaid)  # of 0
+        log = _log(fit, labels, left, right, teams, neutral | dict(said) | covariates, extent)
         for part in asked:
             columns |= part.columns(log) | part.beyond(log)
     return columns | model.terms.tables(labels)
@@ -187,15 +198,15 @@ def _log(
     for name, values in levels.items():
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
-        missing = _missing(values)
-        texts = [None if gone else text_of(v) for v, gone in zip(values, missing, strict=True)]
-        wrong = [v for v in texts if v is not None and v not in place]
-        if wrong:
-            raise ValueError(
-                f"{name} should be one of the fit ({join(known, 5, quote=True)}), or "
-                f"{_new(name)} for a new {name}, got {wrong[0]!r}{did_you_mean(wrong[0], known)}"
-            )
-        code = np.array([NEW if v is None else place[v] for v in texts])
+        code = np.full(n, NEW)
+        for k in np.flatnonzero(~_missing(values)):
+            level = text_of(values[k])
+            if level not in place:
+                raise ValueError(
+                    f"{name} should be one of the fit ({join(known, 5, quote=True)}), or "
+                    f"{_new(name)} for a new {name}, got {level!r}{did_you_mean(level, known)}"
+                )
+            code[k] = place[level]
         votes = votes.with_level(name, code, known)
     return replace(log, votes=votes)
 
@@ -239,17 +250,21 @@ def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
     """Warn of numbers beyond those of the log that was fitted, but for the times after it."""
-    beyond = (values < ends[0]) | ((values > ends[1]) & (name != "time"))
-    if beyond.any():
-        first, last, got = map(shown_number, (*ends, values[beyond][0]))
+    first, last = ends
+    beyond = values < first
+    done = "takes the scores of the first period of the log"
+    if name != "time":
+        beyond = beyond | (values > last)
         done = "extrapolates"
-        if name == "time":
-            done = "takes the scores of the first period of the log"
-        warn(
-            f"{name} should be within the log that was fitted, {first} to {last}, got {got} "
-            f"({count(int(beyond.sum()), 'duel')}): the prediction {done}",
-            ExtrapolationWarning,
-        )
+    if not beyond.any():
+        return
+    within = f"{shown_number(first)} to {shown_number(last)}"
+    got = shown_number(values[beyond][0])
+    warn(
+        f"{name} should be within the log that was fitted, {within}, got {got} "
+        f"({count(int(beyond.sum()), 'duel')}): the prediction {done}",
+        ExtrapolationWarning,
+    )
 
 
 def _missing(values: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ time, by the model itself.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ __all__ = [
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
 LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
+
+OfPairs = tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]  # see `Draws.outcomes`
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +105,8 @@ class Draws:
 
     def matrices(self) -> Iterator[np.ndarray]:
         """Yield chunks of P, shape (n, K, K)."""
-        step = max(1, CHUNK // self.model_arms**2)
-        for start in range(0, self.n_draws, step):
-            P = self.model.preference(self.rows(slice(start, start + step)))
+        for here in chunks(self.n_draws, CHUNK // self.model_arms**2):
+            P = self.model.preference(self.rows(here))
             yield P if self.whole else P[:, self.arms[:, None], self.arms]
 
     def chances(
@@ -133,37 +135,61 @@ class Draws:
             out[here] = self.expected_score(here, everyone, np.full(self.n_arms, arm))
         return out
 
-    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]]:
-        """Yield (first, second, differences, chances) of all pairs; the latter two (pairs, draws).
+    def outcomes(self) -> Iterator["OfPairs"]:
+        """Iterate over (first, second, differences, chances) of pairs; the last two (pairs, draws).
 
         Differences of scores; None where arms do not rank by them. Chances of a win, and of a tie
         where that is an outcome: the rest is that of a loss.
         """
         used = slice(None, None, self.pair_step)
-        response = self.model.response
         known = self.model.parameters(self.rows(used))
-        score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
         variance = self.model.terms.unsaid(known, {})  # of what levels to integrate over add
+        if self.score is None:
+            return self._of_pairs(None, known, variance)
+        score = np.ascontiguousarray(self.score[used].T)
         odds = None
-        if score is not None and np.ptp(score) + _reach(variance) < LARGEST:
-            odds = np.exp(score - (score.max() + score.min()) / 2)
-            if response.chances_of_odds(odds[0], odds[0], known) is None:
+        if np.ptp(score) + _reach(variance) < LARGEST:
+            middle = (score.max() + score.min()) / 2
+            odds = np.exp(score - middle)
+            if self.model.response.chances_of_odds(odds[0], odds[0], known) is None:
                 odds = None
-        if score is None or (odds is None and not self.linked):
-            first, second = np.triu_indices(self.n_arms, 1)
-            for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
-                i = first[part]
-                j = second[part]
-                apart = None if score is None else score[i] - score[j]
-                if apart is None or variance is not None:
-                    found = self.chances(used, i, j)
-                else:  # draws of a pair stay beside one another
-                    found = response.outcome_probabilities(
-                        apart.T, known, self.arms[i], self.arms[j]
-                    )
-                names = [name for name in found if name != "loss"]
-                yield i, j, apart, {name: np.ascontiguousarray(found[name].T) for name in names}
-            return
+        if odds is None and not self.linked:
+            return self._of_pairs(score, known, variance)
+        return self._of_arms(score, odds, known, variance)
+
+    def _of_pairs(
+        self,
+        score: np.ndarray | None,
+        known: Mapping[str, np.ndarray],
+        variance: np.ndarray | None,
+    ) -> Iterator["OfPairs"]:
+        """Yield `outcomes` a chunk of pairs at a time; `score` is (K, draws)."""
+        used = slice(None, None, self.pair_step)
+        first, second = np.triu_indices(self.n_arms, 1)
+        for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
+            i = first[part]
+            j = second[part]
+            apart = None if score is None else score[i] - score[j]
+            if apart is None or variance is not None:
+                found = self.chances(used, i, j)
+            else:  # draws of a pair stay beside one another
+                arms = self.arms[i], self.arms[j]
+                found = self.model.response.outcome_probabilities(apart.T, known, *arms)
+            chances = {}
+            for name, chance in found.items():
+                if name != "loss":
+                    chances[name] = np.ascontiguousarray(chance.T)
+            yield i, j, apart, chances
+
+    def _of_arms(
+        self,
+        score: np.ndarray,
+        odds: np.ndarray | None,
+        known: Mapping[str, np.ndarray],
+        variance: np.ndarray | None,
+    ) -> Iterator["OfPairs"]:
+        """Yield `outcomes` of an arm against some of those after it; arrays are (K, draws)."""
+        response = self.model.response
         # 60,000 draws x pairs, which stay in a processor's cache
         size = max(1, 60_000 // score.shape[1])
         for arm in range(self.n_arms - 1):
@@ -174,12 +200,17 @@ class Draws:
                     found = {"win": response.typical_score(apart, {})}
                 else:
                     found = _by_odds(response, odds[arm], odds[later], known, variance)
-                yield np.full(len(apart), arm), np.arange(start, later.stop), apart, found
+                first = np.full(len(apart), arm)
+                second = np.arange(start, later.stop)
+                yield first, second, apart, found
 
 
 def _reach(variance: np.ndarray | None) -> float:
     """Return by how much the differences of scores spread at the nodes of `over_normal`."""
-    return 0.0 if variance is None else 2 * NODES[-1] * float(np.sqrt(variance.max()))
+    if variance is None:
+        return 0.0
+    largest = float(np.sqrt(variance.max()))
+    return 2 * NODES[-1] * largest
 
 
 def _by_odds(
@@ -245,13 +276,14 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
         return np.asarray(duels[first, second].astype(int))
     check_met(fit)
     n_arms = fit["posterior"].sizes["arm"]
-    key, place = np.unique(
-        _unordered(data["first"].values, data["second"].values, n_arms), return_inverse=True
-    )
+    of_cell = _unordered(data["first"].values, data["second"].values, n_arms)
+    known, place = np.unique(of_cell, return_inverse=True)
     total = np.bincount(place, data["n"].values)
     asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
-    at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
-    return np.where(key[at] == asked, total[at], 0).astype(int)
+    at = np.searchsorted(known, asked)
+    at = np.minimum(at, len(known) - 1)
+    met = known[at] == asked
+    return np.where(met, total[at], 0).astype(int)
 
 
 def score_order(score: np.ndarray) -> np.ndarray:
@@ -262,18 +294,24 @@ def score_order(score: np.ndarray) -> np.ndarray:
 def mean_rank(score: np.ndarray) -> np.ndarray:
     """Return the mean over draws (draws, K) of how many arms have a larger score, shape (K,)."""
     n_draws, n_arms = score.shape
+    places = np.arange(n_arms)
     total = np.zeros(n_arms)
-    step = max(1, CHUNK // n_arms)
-    for start in range(0, n_draws, step):
-        order = np.argsort(-score[start : start + step])
-        total += np.bincount(order.ravel(), np.tile(np.arange(n_arms), len(order)), n_arms)
+    for here in chunks(n_draws, CHUNK // n_arms):
+        order = np.argsort(-score[here])
+        rank = np.tile(places, len(order))
+        total += np.bincount(order.ravel(), rank, n_arms)
     return total / n_draws
 
 
 def check_fit(fit: object) -> None:
     """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
-        raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
+        got = type(fit).__name__
+        opened = ": bayesduel.load opens the file of a fit"
+        hint = {"Study": ": ask it for study.winners(), or study.fit()", "str": opened}.get(got, "")
+        if isinstance(fit, PathLike):
+            hint = opened
+        raise TypeError(f"fit should be what bayesduel.fit returned, got {got}{hint}")
 
 
 def check_met(fit: xr.DataTree) -> None:
@@ -287,4 +325,6 @@ def check_met(fit: xr.DataTree) -> None:
 
 def _unordered(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
     """Return a number for each pair of arms, whichever is first."""
-    return np.minimum(first, second).astype(np.int64) * n_arms + np.maximum(first, second)
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
+    return low.astype(np.int64) * n_arms + high

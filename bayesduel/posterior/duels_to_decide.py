@@ -24,7 +24,15 @@ import xarray as xr
 from scipy.special import logit, ndtri
 
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK, Draws, draws_of, duels_of_pairs, score_order
+from bayesduel.posterior.draws import (
+    CHUNK,
+    Draws,
+    chunks,
+    draws_of,
+    duels_of_pairs,
+    score_order,
+)
+from bayesduel.posterior.sources import margin_information
 from bayesduel.posterior.winners import check_decision
 from bayesduel.system.arguments import did_you_mean, listed, shown_value
 from bayesduel.system.options import Decision
@@ -85,13 +93,15 @@ def duels_to_decide(
     check_decision(rope, confidence)
     draws, labels, _ = draws_of(fit)
     effective = float(fit.attrs["importance_ess"])
-    first, second = _neighbours(draws) if pairs is None else _places(pairs, labels)
+    if pairs is None:
+        first, second = _neighbours(draws)
+    else:
+        first, second = _places(pairs, labels)
     z = float(ndtri(confidence))
-    step = max(1, CHUNK // draws.n_draws)
-    parts = [
-        _decide(draws, first[k : k + step], second[k : k + step], rope, z, effective)
-        for k in range(0, len(first), step)
-    ]
+    parts = []
+    for part in chunks(len(first), CHUNK // draws.n_draws):
+        decided = _decide(draws, first[part], second[part], rope, z, effective)
+        parts.append(decided)
     frame = pd.concat(parts, ignore_index=True)
     frame.insert(0, "first", [labels[k] for k in first])
     frame.insert(1, "second", [labels[k] for k in second])
@@ -105,8 +115,10 @@ def _neighbours(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
     if draws.score is not None:
         order = score_order(draws.score)
     else:
-        total = sum(P.mean(-1).sum(0) for P in draws.matrices())
-        order = np.argsort(-np.asarray(total), kind="stable")
+        total = np.zeros(draws.n_arms)
+        for P in draws.matrices():
+            total += P.mean(-1).sum(0)
+        order = np.argsort(-total, kind="stable")
     return order[:-1], order[1:]
 
 
@@ -116,14 +128,14 @@ def _places(
     known = {label: k for k, label in enumerate(labels)}
     found = []
     for pair in listed(pairs, "pairs"):
+        refused = f"pairs should be pairs of arms of the log, got {shown_value(pair)}"
         if isinstance(pair, str) or not isinstance(pair, Iterable):
-            raise TypeError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
+            raise TypeError(refused)
         unknown = [label for label in pair if label not in known]
-        if len(tuple(pair)) != 2 or unknown:
-            hint = did_you_mean(unknown[0], labels) if unknown else ""
-            raise ValueError(
-                f"pairs should be pairs of arms of the log, got {shown_value(pair)}{hint}"
-            )
+        if unknown:
+            raise ValueError(f"{refused}{did_you_mean(unknown[0], labels)}")
+        if len(tuple(pair)) != 2:
+            raise ValueError(refused)
         found.append([known[label] for label in pair])
     if not found:
         raise ValueError("pairs should have at least one pair, got an empty list")
@@ -141,27 +153,30 @@ def _decide(
     mean = apart.mean(0)
     variance = np.maximum(apart.var(0), 1e-300)
     matters = np.abs(p - 0.5) > rope
-    draw = apart, each, plain, matters, np.argsort(apart, axis=0, kind="stable")
+    order = np.argsort(apart, axis=0, kind="stable")
+    draw = apart, each, plain, matters, order
     found = _numbers(*draw, mean, variance, z)
     # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
     deviation = np.sqrt(variance)
-    moved = deviation * np.sqrt((1 + (mean / deviation) ** 2 / 2) / effective)
-    less, more = (_numbers(*draw, mean + side * moved, variance, z) for side in (-1, 1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        errors = {
-            f"{name}_error": np.hypot((more[name] - less[name]) / 2, own / np.sqrt(effective))
-            for name, own in (("expected", found["spread"]), ("median", found["step"]))
-        }
-    return pd.DataFrame(
-        {
-            "beats_probability": (apart > 0).mean(0) + (apart == 0).mean(0) / 2,
-            "preference_mean": p.mean(0),
-            "equal_probability": 1 - matters.mean(0),
-            "decided": np.abs(mean) >= z * np.sqrt(variance),
-            **{name: found[name] for name in ("expected", "lower", "median", "upper")},
-            **errors,
-        }
-    )
+    signal = mean / deviation
+    moved = deviation * np.sqrt((1 + signal**2 / 2) / effective)
+    less = _numbers(*draw, mean - moved, variance, z)
+    more = _numbers(*draw, mean + moved, variance, z)
+    columns = {
+        "beats_probability": (apart > 0).mean(0) + (apart == 0).mean(0) / 2,
+        "preference_mean": p.mean(0),
+        "equal_probability": 1 - matters.mean(0),
+        "decided": np.abs(mean) >= z * deviation,
+    }
+    for name in ("expected", "lower", "median", "upper"):
+        columns[name] = found[name]
+    spreads = {"expected": found["spread"], "median": found["step"]}
+    for name, spread in spreads.items():
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_mean = (more[name] - less[name]) / 2
+            of_average = spread / np.sqrt(effective)
+            columns[f"{name}_error"] = np.hypot(of_mean, of_average)
+    return pd.DataFrame(columns)
 
 
 def _numbers(
@@ -180,16 +195,18 @@ def _numbers(
     ``expected``, ``lower``, ``median`` and ``upper``; ``spread``, the standard deviation of what
     `expected` averages, and ``step``, how far the median moves by one standard deviation of ranks.
     """
-    share = _share(apart, _needed(apart, plain, mean, variance, z), order)
+    by_difference = _needed(apart, plain, mean, variance, z)
+    share = _share(apart, by_difference, order)
     needed = np.ceil(_needed(apart, each, mean, variance, z) * share)
+    n_matter = matters.sum(0)
+    quantiles = (0.1, 0.5, 0.9, *AROUND)
     with np.errstate(invalid="ignore", divide="ignore"):
-        average, square = (
-            np.where(matters, needed**power, 0.0).sum(0) / matters.sum(0) for power in (1, 2)
-        )
-        spread = np.sqrt(np.maximum(square - average**2, 0.0) / matters.mean(0))
-        lower, median, upper, less, more = np.quantile(
-            needed, (*(0.1, 0.5, 0.9), *AROUND), axis=0, method="higher"
-        )
+        average = np.where(matters, needed, 0.0).sum(0) / n_matter
+        square = np.where(matters, needed**2, 0.0).sum(0) / n_matter
+        of_needed = np.maximum(square - average**2, 0.0)
+        spread = np.sqrt(of_needed / matters.mean(0))
+        found = np.quantile(needed, quantiles, axis=0, method="higher")
+        lower, median, upper, less, more = found
         step = (more - less) * 0.5 / (AROUND[1] - AROUND[0])
     return {
         "expected": average,
@@ -217,18 +234,16 @@ def _difference(
     score, and the information of the score: ``(p (1 - p))^2`` by its variance, which is
     ``p (1 - p)`` without ties.
     """
-    margins = draws.model.margins(
-        draws.rows(slice(None)), {"first": draws.arms[first], "second": draws.arms[second]}
-    )
+    both = {"first": draws.arms[first], "second": draws.arms[second]}
+    margins = draws.model.margins(draws.rows(slice(None)), both)
     if margins is not None:
         location, scale, degrees = margins
-        with np.errstate(invalid="ignore"):
-            less = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
-        each = np.broadcast_to(less / np.asarray(scale) ** 2, location.shape)
-        return location, each, np.ones_like(location)
+        each = margin_information(np.asarray(scale), np.asarray(degrees))
+        return location, np.broadcast_to(each, location.shape), np.ones_like(location)
+    plain = p * (1 - p)
     tie = chances.get("tie", np.zeros_like(p))
-    variance = np.maximum(p * (1 - p) - tie / 4, LEAST)
-    return logit(p), (p * (1 - p)) ** 2 / variance, p * (1 - p)
+    variance = np.maximum(plain - tie / 4, LEAST)
+    return logit(p), plain**2 / variance, plain
 
 
 def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -238,12 +253,15 @@ def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarr
     between draws (ties, noise) does not choose the fewest of all draws; `order` as for `_numbers`.
     """
     share = np.ones_like(needed)
-    for above, outwards in ((apart > 0, order), (apart < 0, order[::-1])):
-        here = np.take_along_axis(np.where(above, needed, np.inf), outwards, axis=0)
+    sides = ((apart > 0, order), (apart < 0, order[::-1]))
+    for of_side, outwards in sides:
+        of_draw = np.where(of_side, needed, np.inf)
+        here = np.take_along_axis(of_draw, outwards, axis=0)
         least = np.minimum.accumulate(here, axis=0)
-        less = np.divide(least, here, out=np.ones_like(here), where=least < here)
-        np.put_along_axis(less, outwards, less.copy(), axis=0)
-        share = np.where(above, less, share)
+        sorted_share = np.divide(least, here, out=np.ones_like(here), where=least < here)
+        of_draw_share = np.empty_like(sorted_share)
+        np.put_along_axis(of_draw_share, outwards, sorted_share, axis=0)
+        share = np.where(of_side, of_draw_share, share)
     return share
 
 
@@ -257,12 +275,13 @@ def _needed(
     """
     a = mean / variance
     b = 1 / variance
-    open_ = a**2 < z**2 * b
-    middle = 2 * a * apart - z**2
-    rest = a**2 - z**2 * b
+    undecided = a**2 < z**2 * b
+    # of d^2 x^2 + linear x + constant
+    linear = 2 * a * apart - z**2
+    constant = a**2 - z**2 * b
+    discriminant = linear**2 - 4 * apart**2 * constant
     with np.errstate(invalid="ignore", divide="ignore"):
-        root = (-middle + np.sqrt(np.maximum(middle**2 - 4 * apart**2 * rest, 0.0))) / (
-            2 * apart**2
-        )
+        larger = -linear + np.sqrt(np.maximum(discriminant, 0.0))
+        root = larger / (2 * apart**2)
         duels = np.where(apart == 0, np.inf, root / each)
-    return np.where(open_, duels, 0.0)
+    return np.where(undecided, duels, 0.0)

@@ -3,6 +3,7 @@
 Everything here is a function of draws of the preference matrix only.
 """
 
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -73,17 +74,18 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     n, n_arms = score.shape
     top = score.max(axis=1, keepdims=True)
     best = score == top
-    number = best.sum(axis=1, keepdims=True)
-    sole = best & (number == 1)
+    n_best = best.sum(axis=1, keepdims=True)
+    sole = best & (n_best == 1)
     shared = best.mean(axis=0)
-    share = (1 / number[:, 0]) @ best / n
+    share = (1 / n_best[:, 0]) @ best / n
     alone = sole.mean(axis=0)
     rank = np.empty(score.shape, np.int32)
     unbeaten = np.empty(score.shape, dtype=bool)
 
     def fill(here: slice) -> None:
-        expected = draws.model.typical_score(score[here] - top[here], draws.rows(here))
-        unbeaten[here] = expected >= 0.5 - rope - EQUAL
+        behind = score[here] - top[here]
+        against_best = draws.model.typical_score(behind, draws.rows(here))
+        unbeaten[here] = against_best >= 0.5 - rope - EQUAL
         rank[here] = ranks(score[here])
 
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -110,29 +112,32 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
     borda = np.empty(shape)
     sole = np.empty(shape, dtype=bool)
     unbeaten = np.empty(shape, dtype=bool)
-    row = 0
+    n = 0
     for P in draws.matrices():
-        here = slice(row, row := row + len(P))
+        here = slice(n, n + len(P))
+        n += len(P)
         borda[here] = borda_scores(P)
         sole[here] = beats(P).sum(-1) == draws.n_arms - 1
         unbeaten[here] = P.max(-2) <= 0.5 + rope + EQUAL
-        mixture = von_neumann(P)
         copeland = copeland_scores(P, ties)
-        masks = {
-            "condorcet": sole[here],
-            "copeland": copeland >= copeland.max(-1, keepdims=True) - EQUAL,
-            "borda": winner_mask(P, "borda"),
-            "random_walk": winner_mask(P, "random_walk"),
-        }
-        for k, mask in enumerate(masks.values()):
+        most = copeland.max(-1, keepdims=True)
+        # in the order of `CRITERIA`, of which von Neumann's is the last
+        masks = (
+            sole[here],
+            copeland >= most - EQUAL,
+            winner_mask(P, "borda"),
+            winner_mask(P, "random_walk"),
+        )
+        for k, mask in enumerate(masks):
             probability[k] += mask.sum(0)
             n_winners = np.maximum(mask.sum(-1, keepdims=True), 1)
             share[k] += (mask / n_winners).sum(0)
-        probability[-1] += mixture.sum(0)
-        share[-1] += mixture.sum(0)
+        mixture = von_neumann(P)
+        weight = mixture.sum(0)
+        probability[-1] += weight
+        share[-1] += weight
         support += (mixture > 0).sum(0)
         smith += smith_set(P).sum(0)
-    n = draws.n_draws
     return ElectionResult(
         probability=probability / n,
         share=share / n,
@@ -184,30 +189,29 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     K = draws.n_arms
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
-    by_score = draws.score is not None and draws.linked
-    found: list[list[np.ndarray]] = []
+    by_chunk: dict[str, list[np.ndarray]] = defaultdict(list)
     for i, j, apart, chances in draws.outcomes():
         p = expected_score(chances)
-        tie = chances.get("tie")
-        starts = [0, *(np.flatnonzero(i[1:] != i[:-1]) + 1), len(i)]
-        for start, stop in pairwise(starts):
-            here = slice(start, stop)
-            total[i[start]] += p[here].sum(axis=0)
-            total[j[start] : j[stop - 1] + 1] -= p[here]
-        away = ()
-        if apart is not None:  # its mean is taken before its draws lose their order
-            away = apart.mean(1, dtype=float), *np.asarray(eti(apart, prob, overwrite=True), float)
-        if by_score:  # P increases in it: order statistics follow
-            low, high = draws.model.response.typical_score(np.stack(away[1:]), {})
+        _add_wins(total, i, j, p)
+        by_chunk["mean"].append(p.mean(1, dtype=float))
+        by_chunk["ahead"].append(_share(p > 0.5))
+        by_chunk["behind"].append(_share(p < 0.5))
+        if "tie" in chances:
+            by_chunk["tie"].append(chances["tie"].mean(1, dtype=float))
+        if apart is not None:
+            # its mean is taken before its draws lose their order
+            by_chunk["apart"].append(apart.mean(1, dtype=float))
+            ends = np.asarray(eti(apart, prob, overwrite=True), float)
+            by_chunk["apart_lower"].append(ends[0])
+            by_chunk["apart_upper"].append(ends[1])
+        if apart is not None and draws.linked:  # P increases in it: order statistics follow
+            low, high = draws.model.response.typical_score(ends, {})
         else:
             low, high = eti(p, prob)
-        ties = () if tie is None else (tie.mean(1, dtype=float),)
-        mean = p.mean(1, dtype=float)
-        found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *away])
-    columns = (np.concatenate(parts, dtype=float) for parts in zip(*found, strict=True))
-    mean, ahead, behind, low, high, *more = columns
+        by_chunk["lower"].append(low)
+        by_chunk["upper"].append(high)
+    of_pairs = {name: np.concatenate(parts, dtype=float) for name, parts in by_chunk.items()}
     upper = np.triu_indices(K, 1)  # the order of the pairs
-    difference = None
 
     def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
         """Return numbers of the first against the second of each pair, and the other way round."""
@@ -216,22 +220,36 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         square.T[upper] = second
         return square
 
-    if draws.score is not None:
-        middle, least, most = more[-3:]
-        ends = table(least, -most), table(most, -least)
-        difference = np.stack([table(middle, -middle), *ends])
+    difference = None
+    if "apart" in of_pairs:
+        middle = of_pairs["apart"]
+        least = of_pairs["apart_lower"]
+        most = of_pairs["apart_upper"]
+        tables = table(middle, -middle), table(least, -most), table(most, -least)
+        difference = np.stack(tables)
+    tie = of_pairs.get("tie")
     return PairSummary(
-        mean=table(mean, 1 - mean, 0.5),
-        lower=table(low, 1 - high, 0.5),
-        upper=table(high, 1 - low, 0.5),
-        beats=table(ahead, behind),
+        mean=table(of_pairs["mean"], 1 - of_pairs["mean"], 0.5),
+        lower=table(of_pairs["lower"], 1 - of_pairs["upper"], 0.5),
+        upper=table(of_pairs["upper"], 1 - of_pairs["lower"], 0.5),
+        beats=table(of_pairs["ahead"], of_pairs["behind"]),
         borda=total.T / (K - 1),
         difference=difference,
-        tie=table(more[0], more[0]) if len(more) in (1, 4) else None,
+        tie=None if tie is None else table(tie, tie),
         n_draws=n,
     )
 
 
+def _add_wins(total: np.ndarray, i: np.ndarray, j: np.ndarray, p: np.ndarray) -> None:
+    """Add what pairs (sorted by their first arm) win to the totals of arms, (K, draws)."""
+    new_arm = np.flatnonzero(i[1:] != i[:-1]) + 1
+    for start, stop in pairwise([0, *new_arm, len(i)]):
+        of_arm = p[start:stop]
+        total[i[start]] += of_arm.sum(axis=0)
+        total[j[start] : j[stop - 1] + 1] -= of_arm
+
+
 def _share(where: np.ndarray) -> np.ndarray:
     """Return the share of each row that is true; several times as fast as its mean."""
-    return np.asarray(where.view(np.int8).sum(axis=1, dtype=np.int32) / where.shape[1])
+    count = where.view(np.int8).sum(axis=1, dtype=np.int32)
+    return np.asarray(count / where.shape[1])

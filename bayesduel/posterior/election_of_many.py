@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from bayesduel.intervals import eti
 from bayesduel.posterior.draws import Draws, chunks
 from bayesduel.posterior.election import WORKERS, PairSummary, pair_summary
+from bayesduel.posterior.separation import tiers_from
 
 __all__ = ["OpponentsOfMany", "borda_of_many", "interval_by_arm", "tiers_of_many"]
 
@@ -77,17 +78,19 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     found = np.empty((n, n_arms), np.float32)
     # 4,000,000 draws x arms worked on at once
     for here in chunks(n, 4_000_000 // n_arms):
-        rows = draws.rows(here)
-        eta = np.broadcast_to(away, (len(score[here]), len(away)))
-        curves = draws.model.typical_score(eta, rows)
-        for k, (row, each) in enumerate(zip(score[here], curves, strict=True), here.start):
-            at = (row - low) / step
-            place = at.astype(np.int64)
-            part = at - place
-            mass = np.bincount(place, 1 - part, GRID) + np.bincount(place + 1, part, GRID)
-            curve = fftconvolve(mass, each, mode="valid")
-            value = curve[place] * (1 - part) + curve[place + 1] * part
-            found[k] = (value - 0.5) / (n_arms - 1)
+        scores = score[here]
+        eta = np.broadcast_to(away, (len(scores), len(away)))
+        curves = draws.model.typical_score(eta, draws.rows(here))
+        for k, win_curve in enumerate(curves):
+            at = (scores[k] - low) / step
+            # An arm counts at the grid's points below and above it, by how near they are.
+            below = at.astype(np.int64)
+            above = below + 1
+            share = at - below
+            arms = np.bincount(below, 1 - share, GRID) + np.bincount(above, share, GRID)
+            curve = fftconvolve(arms, win_curve, mode="valid")
+            wins = curve[below] * (1 - share) + curve[above] * share
+            found[here.start + k] = (wins - 0.5) / (n_arms - 1)
     return found
 
 
@@ -103,23 +106,24 @@ def tiers_of_many(
     sd = np.empty(n_arms)
     for part in chunks(n_arms, ARMS):
         sd[part] = score[:, part].std(axis=0, dtype=float)
-    both = float(-ndtri((1 - confidence) / (2 * (n_arms - 1))))
-    best = 1 + _ahead(mean, sd, both)
-    worst = n_arms - _ahead(-mean, sd, both)
-    one = float(-ndtri((1 - confidence) / (n_arms - 1)))
+    error = 1 - confidence
+    n_opponents = n_arms - 1
+    two_sided = float(-ndtri(error / (2 * n_opponents)))
+    best = 1 + _ahead(mean, sd, two_sided)
+    worst = n_arms - _ahead(-mean, sd, two_sided)
+    one_sided = float(-ndtri(error / n_opponents))
     placed = mean[order]
     spread = sd[order]
     starts = [0]
     while True:
         first = starts[-1]
-        apart = placed[first] - placed >= one * np.hypot(spread, spread[first])
-        close = int(np.flatnonzero(~apart)[-1]) + 1  # the first arm is not ahead of itself
-        if close >= n_arms:
+        lead = placed[first] - placed
+        close = lead < one_sided * np.hypot(spread, spread[first])
+        following = int(np.flatnonzero(close)[-1]) + 1  # the first arm is close to itself
+        if following >= n_arms:
             break
-        starts.append(close)
-    tier = np.empty(n_arms, dtype=np.int64)
-    tier[order] = np.searchsorted(starts, np.arange(n_arms), side="right")
-    return tier, (best, worst)
+        starts.append(following)
+    return tiers_from(starts, order), (best, worst)
 
 
 def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
@@ -129,7 +133,8 @@ def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
     by their standard deviation, each taken as the largest of its group.
     """
     # Ratio of neighbouring standard deviations that are taken as one, the larger: 1.02
-    group = np.floor(np.log(np.maximum(sd, 1e-12)) / np.log(1.02)).astype(np.int64)
+    log_sd = np.log(np.maximum(sd, 1e-12))
+    group = np.floor(log_sd / np.log(1.02)).astype(np.int64)
     count = np.zeros(len(mean), dtype=np.int64)
     for one in np.unique(group):
         inside = group == one

@@ -64,10 +64,12 @@ def estimand(
     'Answers are those of duels in which language is de.'
     """
     check_fit(fit)
-    asked = _one_level(at) | _weights(weights)
-    twice = sorted({*(at or {})} & {*(weights or {})})
+    chosen = _one_level(at)
+    averaged_by = _weights(weights)
+    twice = sorted({*chosen} & {*averaged_by})
     if twice:
         raise ValueError(f"at and weights should name different columns, got {twice[0]!r} in both")
+    asked = chosen | averaged_by
     if not asked:
         raise ValueError("give at or weights, such as at={'language': 'de'}")
     terms = {part.by: part for part in fit.duel.model.terms.deviating}
@@ -87,7 +89,8 @@ def estimand(
         old = terms[column]
         new = CategoryEffects(column, old.prior)
         model = _replaced(model, old, new)
-        renamed |= {old.parameter: new.parameter, old.spread: new.spread}
+        renamed[old.parameter] = new.parameter
+        renamed[old.spread] = new.spread
         averaged[new.parameter] = _shares(fit, column, by_level)
         said[column] = by_level
     sampled = fit.duel.sampled
@@ -98,10 +101,11 @@ def estimand(
     if "posterior_sampled" in found:
         del found["posterior_sampled"]
     if "clusters" in found:
-        blocks = np.atleast_1d(found["clusters"].attrs["blocks"])
         free = {f"{old}_free": f"{new}_free" for old, new in names.items()}  # of centred arms
-        renamed_block = names | free
-        found["clusters"].attrs["blocks"] = [renamed_block.get(str(b), str(b)) for b in blocks]
+        of_block = names | free
+        attrs = found["clusters"].attrs
+        blocks = map(str, np.atleast_1d(attrs["blocks"]))
+        attrs["blocks"] = [of_block.get(block, block) for block in blocks]
     asked_first = settings_to_json(fit.duel.asked.settings)  # what an update fits again
     found.attrs.update(describe_model(model), model_asked=asked_first)
     found.attrs["estimand"] = json.dumps(said)
@@ -123,7 +127,10 @@ def level_words(fit: xr.DataTree) -> str:
     model = fit.duel.model
     said = json.loads(fit.attrs.get("estimand", "{}"))
     sentences = []
-    chosen = [f"{by} is {next(iter(w))}" for by, w in said.items() if len(w) == 1]
+    chosen = []
+    for by, weights in said.items():
+        if len(weights) == 1:
+            chosen.append(f"{by} is {next(iter(weights))}")
     if chosen:
         sentences.append(f"Answers are those of duels in which {join(chosen)}.")
     for part in model.terms.exhaustive:
@@ -166,13 +173,15 @@ def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dic
     for column, by_level in (weights or {}).items():
         if not isinstance(by_level, Mapping):
             raise TypeError(f"{rule}, got {shown_value(by_level)}")
-        numbers = {str(k): finite(v, f"weight of {k}") for k, v in by_level.items()}
+        numbers = {}
+        for level, weight in by_level.items():
+            numbers[str(level)] = finite(weight, f"weight of {level}")
         total = sum(numbers.values())
         if min(numbers.values(), default=-1.0) < 0 or not total > 0:
             raise ValueError(
                 f"{rule} that are at least 0 and not all 0, got {shown_value(by_level)}"
             )
-        found[str(column)] = {level: value / total for level, value in numbers.items()}
+        found[str(column)] = {level: weight / total for level, weight in numbers.items()}
     return found
 
 

@@ -94,11 +94,12 @@ class Generalizability(Result):
         """Return the sentence; `noun` is what an arm is called."""
         nouns = plural(noun)
         names = {"arm": nouns, "vote": "the vote itself"}
-        shares = [
-            f"{names.get(str(name), f'{nouns} by {name}')} {percent(row['share'])} % "
-            f"[{percent(row['share_lower'])}, {percent(row['share_upper'])}]"
-            for name, row in self.components.iterrows()
-        ]
+        shares = []
+        for name, row in self.components.iterrows():
+            called = names.get(str(name), f"{nouns} by {name}")
+            share = percent(row["share"])
+            interval = f"[{percent(row['share_lower'])}, {percent(row['share_upper'])}]"
+            shares.append(f"{called} {share} % {interval}")
         said = [
             f"Shares of the variance of one vote: {join(shares, width=None)}.",
             f"The generalizability coefficient of the scores is {self.coefficient:.2f}.",
@@ -106,20 +107,24 @@ class Generalizability(Result):
         # Probability from which a level is named: 0.975
         wide = self.levels["wider"] > 0.975
         apart = self.levels["correlation_upper"] < APART
-        for named, what in (
-            (wide, f"{begun(nouns)} differ more than on average in"),
-            (apart, f"Scores correlate with the average scores below {APART:g} in"),
-        ):
-            rows = self.levels[named].to_dict("records")
-            if rows:
-                labels = [f"{row['facet']} {shorten(row['level'])}" for row in rows]
-                said.append(f"{what} {join(labels, 3)}.")
+        if wide.any():
+            where = _level_names(self.levels[wide])
+            said.append(f"{begun(nouns)} differ more than on average in {where}.")
+        if apart.any():
+            where = _level_names(self.levels[apart])
+            said.append(f"Scores correlate with the average scores below {APART:g} in {where}.")
         worth = "vote" if self.cost == 1 else "votes"
         said.append(
             f"If a new {self.facet} costs as much as {self.cost:g} {worth}, a next round should "
             f"cast {count(self.best, 'vote')} on each."
         )
         return " ".join(said)
+
+
+def _level_names(levels: pd.DataFrame) -> str:
+    rows = levels.to_dict("records")
+    labels = [f"{row['facet']} {shorten(row['level'])}" for row in rows]
+    return join(labels, 3)
 
 
 def facets_of(model: "Model") -> tuple[RandomEffects, ...]:
@@ -194,58 +199,85 @@ def generalizability(
     draws = fit.duel.posterior("model")
     score = draws["score"] - draws["score"].mean(axis=1, keepdims=True)
     n_arms = score.shape[1]
+    df = n_arms - 1
     # 20 draws over which the information of a vote is averaged
     n, information = vote_information(fit, draws, 20)
-    vote = (n.sum() / (2 * (n * information).sum())) * np.ones(len(score))
-    parts = {"arm": (score**2).sum(axis=1) / (n_arms - 1)}
-    parts |= {by: draws[term.spread] ** 2 for by, term in terms.items()} | {"vote": vote}
+    n_votes = n.sum()
+    of_vote = n_votes / (2 * (n * information).sum())
+    sizes = {"arm": n_arms, "vote": n_votes}
+    parts = {"arm": (score**2).sum(axis=1) / df}
+    levels = []
+    for by, term in terms.items():
+        sizes[by] = draws[term.parameter].shape[1]
+        parts[by] = draws[term.spread] ** 2
+        levels.append(_levels(fit, term, score, draws, n, ci_prob))
+    parts["vote"] = of_vote * np.ones(len(score))
     total = np.sum(list(parts.values()), axis=0)
-    sizes = {by: draws[term.parameter].shape[1] for by, term in terms.items()}
-    rows = [
-        with_interval("variance", part, ci_prob)
-        | with_interval("share", part / total, ci_prob)
-        | {"levels": {"arm": n_arms, "vote": n.sum()}.get(name, sizes.get(name, 0))}
-        for name, part in parts.items()
-    ]
+    rows = []
+    for name, part in parts.items():
+        row = with_interval("variance", part, ci_prob)
+        row |= with_interval("share", part / total, ci_prob)
+        row["levels"] = sizes[name]
+        rows.append(row)
     means = {name: float(part.mean()) for name, part in parts.items()}
-    known = float(score.var(axis=0, ddof=1).sum()) / (n_arms - 1)
-    shared = min(sum(means[by] / sizes[by] for by in terms if by != facet), 0.9 * known)
-    within = (n_arms - 1) * means["vote"]
-    usual = [(max(round(r * sizes[facet]), 1), m) for r in ROUNDS for m in VOTES]
+    of_arms = means["arm"]
+    known = float(score.var(axis=0, ddof=1).sum()) / df
+    of_others = sum(means[by] / sizes[by] for by in terms if by != facet)
+    shared = min(of_others, 0.9 * known)
+    within = df * means["vote"]
     planned = []
-    for levels, m in usual if designs is None else _checked(designs):
-        fresh = means[facet] / levels + within / (levels * m)
+    for new, m in _usual(sizes[facet]) if designs is None else _checked(designs):
+        fresh = means[facet] / new + within / (new * m)
         variance = shared + 1 / (1 / (known - shared) + 1 / fresh)
-        planned.append(
-            {"levels": levels, "votes": m, "total": levels * m, "error": (2 * variance) ** 0.5,
-             "coefficient": means["arm"] / (means["arm"] + variance)}
-        )  # fmt: skip
+        design = {
+            "levels": new,
+            "votes": m,
+            "total": new * m,
+            "error": (2 * variance) ** 0.5,
+            "coefficient": of_arms / (of_arms + variance),
+        }
+        planned.append(design)
+    # Cochran: the square root of the ratio of costs times that of variances
+    best = (cost * within / means[facet]) ** 0.5
     return Generalizability(
         components=pd.DataFrame(rows, index=pd.Index(list(parts), name="component")),
-        levels=pd.concat([_levels(fit, term, score, draws, n, ci_prob) for term in terms.values()]),
+        levels=pd.concat(levels),
         designs=pd.DataFrame(planned),
-        coefficient=means["arm"] / (means["arm"] + known),
+        coefficient=of_arms / (of_arms + known),
         facet=facet,
-        best=max(round((cost * within / means[facet]) ** 0.5), 1),
+        best=max(round(best), 1),
         cost=float(cost),
         unit=str(fit.attrs["score_unit"]),
         ci_prob=ci_prob,
     )
 
 
+def _usual(n_levels: int) -> list[tuple[int, int]]:
+    """Return rounds around a log with so many levels: new levels, and votes on each."""
+    found = []
+    for share in ROUNDS:
+        new = max(round(share * n_levels), 1)
+        found += [(new, votes) for votes in VOTES]
+    return found
+
+
 def _checked(designs: Any) -> list[tuple[int, int]]:
     """Return rounds as pairs of whole numbers; raise TypeError or ValueError if they are none."""
-    if not isinstance(designs, list | tuple) or not all(
-        isinstance(one, list | tuple) and len(one) == 2 for one in designs
-    ):
+
+    def is_list(value: Any) -> bool:
+        return isinstance(value, list | tuple)
+
+    if not is_list(designs) or not all(is_list(one) and len(one) == 2 for one in designs):
         raise TypeError(
             "designs should be a list of levels and votes on each, such as [(20, 10)], got "
             f"{shown_value(designs)}"
         )
-    return [
-        (whole(levels, "levels of a design", 1), whole(m, "votes of a design", 1))
-        for levels, m in designs
-    ]
+    found = []
+    for levels, votes in designs:
+        n_levels = whole(levels, "levels of a design", 1)
+        n_votes = whole(votes, "votes of a design", 1)
+        found.append((n_levels, n_votes))
+    return found
 
 
 def _levels(
@@ -258,21 +290,27 @@ def _levels(
 ) -> pd.DataFrame:
     """Return the rows of the levels of a facet."""
     deviation = draws[term.parameter]
-    size = deviation.shape[1]
-    spread, agrees = np.empty((2, len(score), size))
+    n_levels = deviation.shape[1]
+    df = score.shape[1] - 1
+    spread, correlation = np.empty((2, len(score), n_levels))
     scale = np.maximum(score.std(axis=1, ddof=1), 1e-300)
-    for g in range(size):  # one at a time: all of them may not fit in memory
+    for g in range(n_levels):  # one at a time: all of them may not fit in memory
         own = score + deviation[:, g]
         own = own - own.mean(axis=1, keepdims=True)
-        spread[:, g] = own.std(axis=1, ddof=1)
-        both = (own * score).sum(axis=1) / (score.shape[1] - 1)
-        agrees[:, g] = both / np.maximum(spread[:, g] * scale, 1e-300)
+        own_scale = own.std(axis=1, ddof=1)
+        covariance = (own * score).sum(axis=1) / df
+        spread[:, g] = own_scale
+        correlation[:, g] = covariance / np.maximum(own_scale * scale, 1e-300)
     level = observed_conditions(fit, fit.duel.model)[f"{term.by}_of_cell"]
-    votes = np.bincount(level[level >= 0], n[level >= 0], size).astype(int)
-    return pd.DataFrame(
-        {"facet": term.by, "level": fit["posterior"][term.by].to_numpy().astype(str),
-         "votes": votes}
-        | with_interval("spread", spread, ci_prob)
-        | {"wider": (spread > spread.mean(axis=1, keepdims=True)).mean(axis=0)}
-        | with_interval("correlation", agrees, ci_prob)
-    )  # fmt: skip
+    known = level >= 0
+    votes = np.bincount(level[known], n[known], n_levels)
+    wider = spread > spread.mean(axis=1, keepdims=True)
+    columns = {
+        "facet": term.by,
+        "level": fit["posterior"][term.by].to_numpy().astype(str),
+        "votes": votes.astype(int),
+    }
+    columns |= with_interval("spread", spread, ci_prob)
+    columns["wider"] = wider.mean(axis=0)
+    columns |= with_interval("correlation", correlation, ci_prob)
+    return pd.DataFrame(columns)

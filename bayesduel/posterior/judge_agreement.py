@@ -68,7 +68,9 @@ class JudgeAgreement(Result):
                 f"The agreement of judges cannot be compared: no judge shares {LEAST_UNITS} units "
                 f"(each a {self.unit}) with two other judges."
             )
-        among = f"of {tested:,} judges compared" + (f" ({n:,} in the log)" if n > tested else "")
+        among = f"of {tested:,} judges compared"
+        if n > tested:
+            among += f" ({n:,} in the log)"
         if not self.drop:
             return (
                 "No judge agrees less with the others than the others agree among "
@@ -76,17 +78,20 @@ class JudgeAgreement(Result):
                 "Agreement gives no reason to leave a judge out."
             )
         rows = self.table.set_index("judge").loc[list(self.drop)]
-        shown = join(
-            f"{judge} ({percent(row['agreement'])} % against {percent(row['others'])} %)"
-            for judge, row in rows.iterrows()
-        )
-        one = len(self.drop) == 1
+        shown = []
+        for judge, row in rows.iterrows():
+            own = percent(row["agreement"])
+            others = percent(row["others"])
+            shown.append(f"{judge} ({own} % against {others} %)")
+        agree = "agree"
+        again = "To see what these judges change, fit again without their votes."
+        if len(self.drop) == 1:
+            agree = "agrees"
+            again = "To see what this judge changes, fit again without its votes."
         return (
-            f"{len(self.drop):,} {among} {'agrees' if one else 'agree'} less with the "
+            f"{len(self.drop):,} {among} {agree} less with the "
             "others than the others agree among themselves, on the same units "
-            f"(family-wise error rate 5 %): {shown}. To see what "
-            f"{'this judge changes' if one else 'these judges change'}, fit again without "
-            f"{'its' if one else 'their'} votes."
+            f"(family-wise error rate 5 %): {join(shown)}. {again}"
         )
 
 
@@ -143,31 +148,34 @@ def judge_agreement(
         raise ValueError(
             f"the log has no judges: name the column of the judges by {as_options(judge='COLUMN')}"
         )
+    n_judges = len(votes.judges)
     second = _second_group(tuple(against), votes.judges)
+    groups = np.ones(n_judges, dtype=int)
+    groups[second] = 2
     unit, shared = units_of(duels, votes)
-    groups = np.where(np.isin(np.arange(len(votes.judges)), second), 2, 1)
     vote = decided_votes(votes, unit, groups)
     named = votes.judge >= 0
-    total = np.bincount(votes.judge[named], votes.weight[named], len(votes.judges))
+    total = np.bincount(votes.judge[named], votes.weight[named], n_judges)
     tied = named & (votes.outcome == 0)
-    ties = np.bincount(votes.judge[tied], votes.weight[tied], len(votes.judges))
+    ties = np.bincount(votes.judge[tied], votes.weight[tied], n_judges)
     table = pd.DataFrame({"judge": votes.judges, "votes": total.astype(int)})
     with np.errstate(invalid="ignore", divide="ignore"):
         table["ties"] = ties / total
     if len(second):
         table["group"] = groups
-    table = table.assign(**_against_others(vote, len(groups)))
+    table = table.assign(**_against_others(vote, n_judges))
+    between = None
     if len(second):
-        found = _by_judge(vote.judge, vote.with_others(across=True), len(groups), "second")
-        table = table.assign(**{k: v for k, v in found.items() if k != "units"})
+        across = _by_judge(vote.judge, vote.with_others(across=True), n_judges, "second")
+        del across["units"]
+        table = table.assign(**across)
+        between = _between(vote)
     both_sides = duels.cells.left_wins.sum() and duels.cells.right_wins.sum()
     if fit is not None and duels.ordered and both_sides:
         table = table.join(_position_bias(votes, fit, duels.teams), on="judge")
     drop = _below(table)
     table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
-    return JudgeAgreement(
-        table=table, groups=_between(vote) if len(second) else None, unit=shared, drop=drop
-    )
+    return JudgeAgreement(table=table, groups=between, unit=shared, drop=drop)
 
 
 def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarray:
@@ -187,12 +195,14 @@ def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
     low = np.minimum(votes.left, votes.right)
     high = np.maximum(votes.left, votes.right)
-    key = low.astype(np.int64) * duels.n_sides + high
+    pair = low.astype(np.int64) * duels.n_sides + high
     if votes.group is None or len(votes.groups) < 2:
-        return distinct(key)[1], "pair"
-    key = np.where(votes.group >= 0, key * len(votes.groups) + votes.group, -1)
-    code = distinct(key)[1]
-    return np.where(votes.group >= 0, code, -1), "pair and group"
+        _, unit = distinct(pair)
+        return unit, "pair"
+    grouped = votes.group >= 0
+    pair_in_group = pair * len(votes.groups) + votes.group
+    _, unit = distinct(np.where(grouped, pair_in_group, -1))
+    return np.where(grouped, unit, -1), "pair and group"
 
 
 @dataclass(frozen=True)
@@ -213,8 +223,10 @@ class _Decided:
 
     def of_group(self, values: np.ndarray, *, across: bool = False) -> np.ndarray:
         """Return the sums over the judge's own group (or the other one) on the unit, by entry."""
-        one, two = (self.sums(values, g)[self.unit] for g in (1, 2))
-        return np.where((self.group == 1) != across, one, two)
+        of_first = self.sums(values, 1)[self.unit]
+        of_second = self.sums(values, 2)[self.unit]
+        asks_first = (self.group == 1) != across
+        return np.where(asks_first, of_first, of_second)
 
     def with_others(self, *, across: bool = False) -> np.ndarray:
         """Return the agreement of an entry with other judges' votes; NaN where there are none."""
@@ -271,12 +283,13 @@ def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decide
     """
     assert votes.judge is not None
     kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
-    n_units = int(unit.max(initial=-1)) + 1
-    sign = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)[kept]
+    named = votes.take(kept)
     judge_of_vote = votes.judge[kept]
     unit_of_vote = unit[kept]
     known, place = distinct(judge_of_vote, unit_of_vote)
-    weight = votes.weight[kept].astype(float)
+    weight = named.weight.astype(float)
+    # 1 for the arm that comes first in the log's list of arms, -1 for the other
+    sign = np.where(named.left < named.right, named.outcome, -named.outcome)
     judge = judge_of_vote[known]
     return _Decided(
         judge=judge,
@@ -284,18 +297,20 @@ def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decide
         group=groups[judge],
         n=np.bincount(place, weight, len(known)),
         s=np.bincount(place, weight * sign, len(known)),
-        n_units=n_units,
+        n_units=int(unit.max(initial=-1)) + 1,
     )
 
 
 def _by_judge(judge: np.ndarray, each: np.ndarray, n: int, name: str) -> dict[str, np.ndarray]:
     """Return each judge's mean over units with its interval, and the number of units."""
     known = ~np.isnan(each)
-    m = np.bincount(judge[known], minlength=n)
-    total = np.bincount(judge[known], each[known], n)
+    at = judge[known]
+    n_units = np.bincount(at, minlength=n)
+    total = np.bincount(at, each[known], n)
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = wilson(total, m)
-        return {"units": m, name: total / m, f"{name}_lower": low, f"{name}_upper": high}
+        low, high = wilson(total, n_units)
+        mean = total / n_units
+    return {"units": n_units, name: mean, f"{name}_lower": low, f"{name}_upper": high}
 
 
 def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
@@ -308,14 +323,16 @@ def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
     apart = apart[known]
     at = vote.judge[known]
     m = np.bincount(at, minlength=n)
+    df = m - 1
     with np.errstate(invalid="ignore", divide="ignore"):
         others = np.bincount(at, among[known], n) / m
         mean = np.bincount(at, apart, n) / m
-        square = np.bincount(at, (apart - mean[at]) ** 2, n) / (m - 1)
-        error = np.maximum(np.sqrt(square / m), 1e-12)
+        squares = (apart - mean[at]) ** 2
+        variance = np.bincount(at, squares, n) / df
+        error = np.maximum(np.sqrt(variance / m), 1e-12)
         error[m < LEAST_UNITS] = np.nan
-        half = stdtrit(m - 1, 0.975) * error
-        p = 2 * stdtr(m - 1, -np.abs(mean / error))
+        half = stdtrit(df, 0.975) * error
+        p = 2 * stdtr(df, -np.abs(mean / error))
     return found | {
         "others": others,
         "difference": mean,
@@ -332,21 +349,15 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
     give the interval. The scores of the fit are taken as known.
     """
     assert votes.judge is not None
-    draws, _, _ = draws_of(fit)
     kept = (votes.outcome != 0) & (votes.judge >= 0)
     judge = votes.judge[kept]
-    weight = votes.weight[kept].astype(float)
-    low, high = np.sort([votes.left[kept], votes.right[kept]], axis=0)
-    first, pair = distinct(low, high)
-    some = slice(None, None, max(1, draws.n_draws // 400))
-    neutral = {"first": low[first], "second": high[first]}
-    neutral |= draws.model.seats(teams, low[first], high[first])
-    chance = draws.model.expected_score(draws.rows(some), neutral).mean(0)
-    offset = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
-    offset = np.where(low == votes.left[kept], offset, -offset)
-    won = (votes.outcome[kept] > 0).astype(float)
+    decided = votes.take(kept)
+    weight = decided.weight.astype(float)
+    won = (decided.outcome > 0).astype(float)
+    offset = _log_odds_of_left(decided, fit, teams)
     n_judges = len(votes.judges)
     bias = np.zeros(n_judges)
+    # Newton's method, with steps of at most 1
     for _ in range(50):
         p = expit(offset + bias[judge])
         slope = np.bincount(judge, weight * (won - p), n_judges) - bias
@@ -356,10 +367,28 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
     half = Z95 / np.sqrt(curve)
-    return pd.DataFrame(
-        {"left": expit(bias), "left_lower": expit(bias - half), "left_upper": expit(bias + half)},
-        index=pd.Index(votes.judges, name="judge"),
-    )
+    columns = {
+        "left": expit(bias),
+        "left_lower": expit(bias - half),
+        "left_upper": expit(bias + half),
+    }
+    return pd.DataFrame(columns, index=pd.Index(votes.judges, name="judge"))
+
+
+def _log_odds_of_left(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> np.ndarray:
+    """Return the log odds of left in each vote, by the scores of a fit, without its side."""
+    draws, _, _ = draws_of(fit)
+    low, high = np.sort([votes.left, votes.right], axis=0)
+    known, pair = distinct(low, high)
+    first = low[known]
+    second = high[known]
+    neutral = {"first": first, "second": second}
+    neutral |= draws.model.seats(teams, first, second)
+    # 400 draws, of which the mean is taken
+    some = slice(None, None, max(1, draws.n_draws // 400))
+    chance = draws.model.expected_score(draws.rows(some), neutral).mean(0)
+    log_odds = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
+    return np.where(low == votes.left, log_odds, -log_odds)
 
 
 def _below(table: pd.DataFrame) -> tuple[str, ...]:
@@ -373,12 +402,16 @@ def _below(table: pd.DataFrame) -> tuple[str, ...]:
 
 def _between(vote: _Decided) -> pd.DataFrame:
     """Return the agreement within each group and between them, over the units that serve it."""
-    found = (
-        ("within first", vote.within(1)),
-        ("within second", vote.within(2)),
-        ("between", vote.between()),
-    )
-    return pd.DataFrame([_interval(name, each[~np.isnan(each)]) for name, each in found])
+    found = {
+        "within first": vote.within(1),
+        "within second": vote.within(2),
+        "between": vote.between(),
+    }
+    rows = []
+    for name, agreement in found.items():
+        known = ~np.isnan(agreement)
+        rows.append(_interval(name, agreement[known]))
+    return pd.DataFrame(rows)
 
 
 def _interval(name: str, each: np.ndarray) -> dict[str, Any]:
@@ -386,7 +419,8 @@ def _interval(name: str, each: np.ndarray) -> dict[str, Any]:
     mean = float(each.mean()) if m else np.nan
     half = np.nan
     if m > 1:
-        half = float(stdtrit(m - 1, 0.975) * each.std(ddof=1) / np.sqrt(m))
+        quantile = stdtrit(m - 1, 0.975)
+        half = float(quantile * each.std(ddof=1) / np.sqrt(m))
     return {
         "judges": name,
         "units": m,

@@ -34,16 +34,20 @@ def judge_rates(
     draws
         Their number.
     """
-    logit_mean, log_size, density = _hyper_grid(successes, trials)
-    share = np.exp(density - density.max())
-    cell = rng.choice(share.size, draws, p=share.ravel() / share.sum())
-    row, column = np.unravel_index(cell, share.shape)
-    inside = rng.uniform(-0.5, 0.5, (2, draws))
-    mean = expit(logit_mean[row] + inside[0] * (logit_mean[1] - logit_mean[0]))
-    size = np.exp(log_size[column] + inside[1] * (log_size[1] - log_size[0]))
+    logit_mean, log_size, log_density = _hyper_grid(successes, trials)
+    density = np.exp(log_density - log_density.max())
+    probability = density.ravel() / density.sum()
+    cell = rng.choice(density.size, draws, p=probability)
+    row, column = np.unravel_index(cell, density.shape)
+    # a draw lies anywhere in the cell about its point of the grid
+    in_mean, in_size = rng.uniform(-0.5, 0.5, (2, draws))
+    mean = expit(logit_mean[row] + in_mean * (logit_mean[1] - logit_mean[0]))
+    size = np.exp(log_size[column] + in_size * (log_size[1] - log_size[0]))
+    prior_won = mean * size
+    prior_lost = (1 - mean) * size
     found = np.empty((draws, len(trials)))
-    for judge, (won, n) in enumerate(zip(successes, trials, strict=True)):
-        found[:, judge] = rng.beta(mean * size + won, (1 - mean) * size + n - won)
+    for judge, won in enumerate(successes):
+        found[:, judge] = rng.beta(prior_won + won, prior_lost + trials[judge] - won)
     return found
 
 
@@ -51,7 +55,8 @@ def _hyper_grid(
     successes: np.ndarray, trials: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a grid of logit means and log sizes, and the log posterior density on it."""
-    kinds, times = np.unique(np.stack([successes, trials]), axis=1, return_counts=True)
+    counts = np.stack([successes, trials])
+    kinds, times = np.unique(counts, axis=1, return_counts=True)
     logit_mean = np.linspace(-SPAN, SPAN, POINTS)
     log_size = np.linspace(-SPAN, SPAN, POINTS)
     density = _log_density(logit_mean, log_size, kinds, times)
@@ -83,10 +88,16 @@ def _log_density(
     size = np.exp(log_size)
     first = expit(logit_mean)[:, None] * size
     second = expit(-logit_mean)[:, None] * size
+    before = betaln(first, second)
     density = np.zeros(first.shape)
     for (won, n), judges in zip(kinds.T, times, strict=True):
-        density += judges * (betaln(first + won, second + n - won) - betaln(first, second))
-    for axis, points in ((1, logit_mean), (0, log_size)):
-        prior = log_expit(points) + log_expit(-points)  # uniform, on the scale of logits
-        density += np.expand_dims(prior, axis)
+        after = betaln(first + won, second + n - won)
+        density += judges * (after - before)
+    density += _log_uniform(logit_mean)[:, None]
+    density += _log_uniform(log_size)
     return density
+
+
+def _log_uniform(points: np.ndarray) -> np.ndarray:
+    """Return the log density of a uniform law on (0, 1) at logits of it."""
+    return np.asarray(log_expit(points) + log_expit(-points))

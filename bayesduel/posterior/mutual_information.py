@@ -38,27 +38,31 @@ def information_about_answers(chance, answer, binary, corrected):
     Returns shape (pairs,); rounding and the correction may leave it below zero.
     """
     n, n_answers = answer.shape
+    n_pairs = len(chance)
     held = answer.sum(axis=0)
+    share = held / n
     won = chance @ answer
-    gain = np.empty(len(chance))
-    for row in range(len(chance)):
+    gain = np.empty(n_pairs)
+    for row in range(n_pairs):
         found = entropy(chance[row].sum() / n, binary)
         for a in range(n_answers):
             if held[a] > 0:
-                found -= held[a] / n * entropy(won[row, a] / held[a], binary)
+                given = entropy(won[row, a] / held[a], binary)
+                found -= share[a] * given
         gain[row] = found
-    if corrected:
-        squared = (chance * chance) @ answer
-        size = held**2 / (answer * answer).sum(axis=0)  # draws behind each mean
-        for row in range(len(chance)):
-            for a in range(n_answers):
-                mean = won[row, a] / held[a]
-                variance = max(squared[row, a] / held[a] - mean**2, 0.0)
-                spread = variance / max(size[a] - 1.0, 1.0)
-                curvature = 1.0 / max(mean, 1e-12)
-                if binary:
-                    curvature += 1.0 / max(1.0 - mean, 1e-12)
-                gain[row] -= held[a] / n * spread * curvature / 2.0
+    if not corrected:
+        return gain
+    squared = (chance * chance) @ answer
+    size = held**2 / (answer * answer).sum(axis=0)  # draws behind each mean
+    for row in range(n_pairs):
+        for a in range(n_answers):
+            mean = won[row, a] / held[a]
+            variance = max(squared[row, a] / held[a] - mean**2, 0.0)
+            of_mean = variance / max(size[a] - 1.0, 1.0)
+            curvature = 1.0 / max(mean, 1e-12)
+            if binary:
+                curvature += 1.0 / max(1.0 - mean, 1e-12)
+            gain[row] -= share[a] * of_mean * curvature / 2.0
     return gain
 
 
@@ -75,30 +79,33 @@ def information_about_questions(chance, answer):
     Returns shape (pairs,).
     """
     n = len(answer)
+    n_pairs = len(chance)
     share = answer.sum(axis=0) / n
     asked = np.flatnonzero((share > 0) & (share < 1))
-    share = share[asked]
+    yes = share[asked]
+    no = 1 - yes
     of_question = answer[:, asked].astype(np.float32)
-    mean = np.empty(len(chance))
+    mean = np.empty(n_pairs)
     away = np.empty(chance.shape, np.float32)
-    for row in range(len(chance)):
+    for row in range(n_pairs):
         mean[row] = chance[row].sum() / n
         away[row] = (chance[row] - mean[row]) / n
     joint = away @ of_question  # covariances of winning and yes
-    of_yes = 1 / share
-    of_no = -1 / (1 - share)
-    gain = np.zeros(len(chance))
-    for row in range(len(chance)):
-        for p, sign in ((mean[row], -1.0), (1 - mean[row], 1.0)):
+    of_yes = 1 / yes
+    of_no = -1 / no
+    gain = np.zeros(n_pairs)
+    for row in range(n_pairs):
+        won = mean[row]
+        for p, sign in ((won, -1.0), (1 - won, 1.0)):
             if p <= 0.0:
                 continue
             scale = sign / p
             for a in range(len(asked)):
-                yes = joint[row, a] * of_yes[a]
-                no = joint[row, a] * of_no[a]
-                given_yes = excess(scale * yes)
-                given_no = excess(scale * no)
-                gain[row] += p * (share[a] * given_yes + (1 - share[a]) * given_no)
+                moved_by_yes = joint[row, a] * of_yes[a]
+                moved_by_no = joint[row, a] * of_no[a]
+                given_yes = excess(scale * moved_by_yes)
+                given_no = excess(scale * moved_by_no)
+                gain[row] += p * (yes[a] * given_yes + no[a] * given_no)
     return gain
 
 

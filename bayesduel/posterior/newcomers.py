@@ -53,9 +53,11 @@ def newcomers(
             )
     if apart:
         return None, ()
-    given = {} if family is None else {str(arm): name for arm, name in family.items()}
-    known = sorted({*scores.family, *given} - {*fit.duel.arms})
-    return replace(scores, family={**scores.family, **given}), tuple(known)
+    families = dict(scores.family)
+    for arm, name in (family or {}).items():
+        families[str(arm)] = name
+    new = sorted({*families} - {*fit.duel.arms})
+    return replace(scores, family=families), tuple(new)
 
 
 def told_of(scores: Scores, arms: tuple[str, ...], new: tuple[str, ...]) -> str:
@@ -96,13 +98,14 @@ def with_newcomers(
 
 def _check_foreseeable(model: Model) -> None:
     """Raise ValueError unless arms differ in scores and in effects of levels that are a sample."""
-    known = {"score", *(part.parameter for part in model.terms.deviating if part.samples)}
-    wrong = [
-        part.key
-        for part in model.terms
-        for name, dims in part.dims.items()
-        if name not in known and {*dims} & {"arm", "matchup"}
-    ]
+    foreseeable = {part.parameter for part in model.terms.deviating if part.samples}
+    foreseeable.add("score")
+    wrong = []
+    for part in model.terms:
+        for name, dims in part.dims.items():
+            by_arm = {*dims} & {"arm", "matchup"}
+            if by_arm and name not in foreseeable:
+                wrong.append(part.key)
     if model.response.by_arms:
         wrong.append(f"the response of {model.name}")
     if wrong:
@@ -134,19 +137,22 @@ def _with_scores(
     """Return scores, (draws, K), with those of new arms, from the same centre."""
     score = posterior["score"]
     n_draws, n_arms = score.shape
-    mean, deviation = _prior_of_arms(model, posterior, scores, (*arms, *new))
-    number = scores.families((*arms, *new))
+    everyone = (*arms, *new)
+    mean, deviation = _prior_of_arms(model, posterior, scores, everyone)
+    number = scores.families(everyone)
     assert number is not None
     member = np.eye(int(number.max()) + 1)[number]
     known = Families(member[:n_arms], posterior[FAMILY][:, None] ** 2)
-    tight = deviation[:, :n_arms] ** -2.0
-    level, error = level_of(score - mean[:n_arms], tight, known)
+    prior_mean = mean[:n_arms]
+    precision = deviation[:, :n_arms] ** -2.0
+    level, error = level_of(score - prior_mean, precision, known)
     level = level + error * rng.standard_normal((n_draws, 1))
     before = score + level  # as they were before they were centred
-    middle, width = family_means(before - mean[:n_arms], tight, known)
+    middle, width = family_means(before - prior_mean, precision, known)
     family = middle + width * rng.standard_normal(middle.shape)
+    of_family = family @ member[n_arms:].T
     own = deviation[:, n_arms:] * rng.standard_normal((n_draws, len(new)))
-    added = mean[n_arms:] + family @ member[n_arms:].T + own
+    added = mean[n_arms:] + of_family + own
     return np.concatenate([score, added - level], axis=1)
 
 
@@ -160,12 +166,12 @@ def _prior_of_arms(
     n_draws = len(posterior["score"])
     said = model.said.get("score")
     entries = (None,) * len(arms) if said is None else entries_of(said, arms, "score")
-    other = next((one for one in entries if one and one.distribution != "Normal"), None)
-    if other is not None:
-        raise ValueError(
-            "an arm that has not duelled should be foreseen by a fit whose scores have normal "
-            f"priors, got {other}"
-        )
+    for prior in entries:
+        if prior and prior.distribution != "Normal":
+            raise ValueError(
+                "an arm that has not duelled should be foreseen by a fit whose scores have normal "
+                f"priors, got {prior}"
+            )
     mean, known = normals(entries)
     usual = np.full(n_draws, np.nan)
     if np.isnan(known).any():

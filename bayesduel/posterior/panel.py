@@ -161,11 +161,11 @@ class Panel(Result):
         )
 
     def _pair(self, row: dict[str, Any]) -> str:
+        arms = f"{shorten(row['first'])} over {shorten(row['second'])}"
+        won = f"{row['first_wins']:,} of {row['n']:,}"
         ends = f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}"
-        return (
-            f"{shorten(row['first'])} over {shorten(row['second'])} ({row['first_wins']:,} of "
-            f"{row['n']:,}, {100 * self.ci_prob:g} % interval {ends} %, p {p_words(row['p'])})"
-        )
+        interval = f"{100 * self.ci_prob:g} % interval {ends} %"
+        return f"{arms} ({won}, {interval}, p {p_words(row['p'])})"
 
     @property
     def contradicted(self) -> pd.DataFrame:
@@ -177,7 +177,9 @@ class Panel(Result):
         level = 1 - (1 - self.ci_prob) / len(frame)
         points = frame["first_wins"] + frame["ties"] / 2
         low, high = clopper_pearson(points, frame["n"] + frame["ties"], level)
-        return frame[(frame["preferred_upper"] < low) | (frame["preferred_lower"] > high)]
+        below = frame["preferred_upper"] < low
+        above = frame["preferred_lower"] > high
+        return frame[below | above]
 
     @property
     def _contradicted(self) -> str:
@@ -193,7 +195,8 @@ class Panel(Result):
     @property
     def _power(self) -> str:
         power = self.pairs["power"]
-        low, high = (probability(p) for p in (power.min(), power.max()))
+        low = probability(power.min())
+        high = probability(power.max())
         chance = low if low == high else f"{low} to {high}"
         whole = f"A pair shows a preference of {100 * self.effect:g} % with power {chance}"
         if self.needed is None:
@@ -221,13 +224,14 @@ class Panel(Result):
         known = self.judges.dropna(subset="repeatability")
         said = []
         if len(known):
+            mean = percent(known["repeatability"].mean())
             least = known.loc[known["repeatability"].idxmin()]
-            ends = (percent(least[f"repeatability_{end}"]) for end in ("lower", "upper"))
+            lower = percent(least["repeatability_lower"])
+            upper = percent(least["repeatability_upper"])
             said.append(
-                "Where a judge votes on a pair again, the vote is the same in "
-                f"{percent(known['repeatability'].mean())} % on average; least often by "
-                f"{shorten(least['judge'])}, {percent(least['repeatability'])} % "
-                f"({' to '.join(ends)} %)."
+                f"Where a judge votes on a pair again, the vote is the same in {mean} % on "
+                f"average; least often by {shorten(least['judge'])}, "
+                f"{percent(least['repeatability'])} % ({lower} to {upper} %)."
             )
         random = self.judges[self.judges["p_chance"] > self.alpha]
         n_arms = len(self.arms)
@@ -330,20 +334,25 @@ def panel(
     wins, ties = duels.tally("keep")
     differences = rank_sums(wins, ties, alpha)
     pairs = _pairs(duels, draws, alpha, effect, ci_prob)
+    n_ties = int(pairs["ties"].sum())
+    of_judges: dict[str, Any] = dict.fromkeys(("friedman", "agreement", "judges"), NO_JUDGES)
+    of_judges |= {"n_judges": 0, "n_repeated": 0}
     votes = _JudgeVotes.of(duels)
-    rng = np.random.default_rng(seed)
+    if votes is not None:
+        rng = np.random.default_rng(seed)
+        of_judges["friedman"] = friedman_test(votes.points())
+        of_judges["agreement"] = kendall_agreement(*votes.preferences())
+        of_judges["judges"] = votes.judges(duels, ci_prob, rng)
+        of_judges["n_judges"] = len(votes.names)
+        of_judges["n_repeated"] = int(votes.again.sum())
     return Panel(
+        **of_judges,
         equality=equality_test(wins, ties),
-        friedman=NO_JUDGES if votes is None else friedman_test(votes.points()),
-        agreement=NO_JUDGES if votes is None else kendall_agreement(*votes.preferences()),
         differences=differences,
         arms=_arms(duels, draws, differences, ci_prob),
         pairs=pairs,
-        judges=NO_JUDGES if votes is None else votes.judges(duels, ci_prob, rng),
-        n_duels=int(pairs["n"].sum() + pairs["ties"].sum()),
-        n_ties=int(pairs["ties"].sum()),
-        n_judges=0 if votes is None else len(votes.names),
-        n_repeated=0 if votes is None else int((votes.by_unit.sum(axis=1) > 1).sum()),
+        n_duels=int(pairs["n"].sum()) + n_ties,
+        n_ties=n_ties,
         power=panel_power(wins + wins.T, effect, alpha),
         needed=duels_needed(effect, alpha, POWER),
         alpha=float(alpha),
@@ -408,7 +417,8 @@ def _letters(rank_sum: np.ndarray, difference: float) -> list[str]:
 def _letter(number: int) -> str:
     """Return a, b, ... z, then a1, b1 and so on."""
     turn, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(turn) if turn else "")
+    letter = chr(ord("a") + place)
+    return f"{letter}{turn}" if turn else letter
 
 
 def _pairs(duels: Duels, draws: Draws, alpha: float, effect: float, ci_prob: float) -> pd.DataFrame:
@@ -428,25 +438,24 @@ def _pairs(duels: Duels, draws: Draws, alpha: float, effect: float, ci_prob: flo
     low, high = clopper_pearson(won, n, ci_prob)
     with np.errstate(invalid="ignore"):
         share = won / n
-    return pd.DataFrame(
-        {
-            "first": labels[first],
-            "second": labels[second],
-            "first_wins": won,
-            "ties": met.ties,
-            "second_wins": lost,
-            "n": n,
-            "share": share,
-            "share_lower": low,
-            "share_upper": high,
-            "p": p,
-            "p_adjusted": adjusted(p),
-            "critical": critical_count(n, alpha),
-            "power": preference_power(n, effect, alpha),
-        }
-        | with_interval("preferred", preferred, ci_prob)
-        | {"above": (preferred > 0.5).mean(axis=0)}
-    )
+    columns = {
+        "first": labels[first],
+        "second": labels[second],
+        "first_wins": won,
+        "ties": met.ties,
+        "second_wins": lost,
+        "n": n,
+        "share": share,
+        "share_lower": low,
+        "share_upper": high,
+        "p": p,
+        "p_adjusted": adjusted(p),
+        "critical": critical_count(n, alpha),
+        "power": preference_power(n, effect, alpha),
+    }
+    columns |= with_interval("preferred", preferred, ci_prob)
+    columns["above"] = (preferred > 0.5).mean(axis=0)
+    return pd.DataFrame(columns)
 
 
 @dataclass(frozen=True)
@@ -500,13 +509,25 @@ class _JudgeVotes:
         backward = self.matrices(self.by_unit[:, 1])
         return forward + np.swapaxes(backward, 1, 2)
 
+    @property
+    def n(self) -> np.ndarray:
+        """Votes of each judge and unit."""
+        return np.asarray(self.by_unit.sum(axis=1))
+
+    @property
+    def again(self) -> np.ndarray:
+        """Whether a judge voted on a unit more than once."""
+        return self.n > 1
+
     def points(self) -> np.ndarray:
         """Return the points of each arm by each judge who judged every pair equally often."""
-        above = np.triu_indices(self.n_arms, 1)
-        met = self.matrices(self.by_unit.sum(axis=1))[:, above[0], above[1]]
-        complete = (met > 0).all(axis=1) & (met == met[:, :1]).all(axis=1)
+        first, second = np.triu_indices(self.n_arms, 1)
+        met = self.matrices(self.n)[:, first, second]
+        equally = (met == met[:, :1]).all(axis=1)
+        complete = (met > 0).all(axis=1) & equally
         tied = self.matrices(self.by_unit[:, 2])
-        points = self.won().sum(axis=2) + (tied.sum(axis=1) + tied.sum(axis=2)) / 2
+        n_ties = tied.sum(axis=1) + tied.sum(axis=2)
+        points = self.won().sum(axis=2) + n_ties / 2
         return np.asarray(points[complete])
 
     def preferences(self) -> tuple[np.ndarray, int]:
@@ -518,42 +539,45 @@ class _JudgeVotes:
 
     def repeated(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each judge's trials of repeatability, and how many gave the same vote."""
-        n = self.by_unit.sum(axis=1)
-        again = n > 1
-        same = (self.by_unit * (self.by_unit - 1)).sum(axis=1)[again]
-        n = n[again]
-        trials = np.bincount(self.judge[again], n / 2, len(self.names))
-        kept = np.bincount(self.judge[again], same / (n - 1) / 2, len(self.names))
-        return trials, kept
+        same_pairs = (self.by_unit * (self.by_unit - 1)).sum(axis=1)[self.again]
+        n = self.n[self.again]
+        judge = self.judge[self.again]
+        trials = np.bincount(judge, n / 2, len(self.names))
+        same = same_pairs / (n - 1) / 2
+        return trials, np.bincount(judge, same, len(self.names))
 
     def judges(self, duels: Duels, ci_prob: float, rng: np.random.Generator) -> pd.DataFrame:
         """Return the rows of the judges, see :class:`Panel`."""
         n_judges = len(self.names)
-        several = np.bincount(self.judge, self.by_unit.sum(axis=1) > 1, n_judges)
-        trials, kept = self.repeated()
+
+        def by_judge(values: np.ndarray) -> np.ndarray:
+            return np.bincount(self.judge, values, n_judges).astype(int)
+
+        trials, same = self.repeated()
         units, agreeing = _agreeing(duels, n_judges)
         won = self.won()
         majority = (1 + np.sign(won - np.swapaxes(won, 1, 2))) / 2
         circular = cyclic_triads(majority)
         zeta = consistence(majority)
-        frame = {
+        by_chance = np.full(n_judges, np.nan)
+        for k in np.flatnonzero(~np.isnan(zeta)):
+            by_chance[k] = circular_triads_by_chance(int(circular[k]), self.n_arms)
+        columns = {
             "judge": list(self.names),
-            "votes": np.bincount(self.judge, self.by_unit.sum(axis=1), n_judges).astype(int),
-            "ties": np.bincount(self.judge, self.by_unit[:, 2], n_judges).astype(int),
-            "repeats": several.astype(int),
-            **_rates("repeatability", kept, trials, ci_prob, rng),
+            "votes": by_judge(self.n),
+            "ties": by_judge(self.by_unit[:, 2]),
+            "repeats": by_judge(self.again),
+            **_rates("repeatability", same, trials, ci_prob, rng),
             "units": units.astype(int),
             **_rates("agreement", agreeing, units, ci_prob, rng),
             "triads": decided_triads(majority),
             "circular": circular,
             "consistence": zeta,
-            "p_chance": [
-                circular_triads_by_chance(int(d), self.n_arms) if z == z else np.nan
-                for d, z in zip(circular, zeta, strict=True)
-            ],
+            "p_chance": by_chance,
         }
+        frame = pd.DataFrame(columns)
         # Numbers in names count as numbers: judge2 before judge10
-        return pd.DataFrame(frame).sort_values("judge", key=_with_leading_zeros, ignore_index=True)
+        return frame.sort_values("judge", key=_with_leading_zeros, ignore_index=True)
 
 
 def _with_leading_zeros(names: pd.Series) -> pd.Series:
@@ -567,7 +591,8 @@ def _rates(
 ) -> dict[str, np.ndarray]:
     """Return the rate of each judge with its interval; NaN where no judge has a trial."""
     if not trials.any():
-        return {f"{name}{end}": np.full(len(trials), np.nan) for end in ("", "_lower", "_upper")}
+        unknown = np.full(len(trials), np.nan)
+        return {name: unknown, f"{name}_lower": unknown, f"{name}_upper": unknown}
     return with_interval(name, judge_rates(won, trials, rng), ci_prob)
 
 
@@ -576,7 +601,8 @@ def _agreeing(duels: Duels, n_judges: int) -> tuple[np.ndarray, np.ndarray]:
     votes = cast(Votes, duels.votes)
     unit, _ = units_of(duels, votes)
     decided = decided_votes(votes, unit, np.ones(n_judges, dtype=int))
-    each = decided.with_others()
-    shared = ~np.isnan(each)
+    agreement = decided.with_others()
+    shared = ~np.isnan(agreement)
     judge = decided.judge[shared]
-    return np.bincount(judge, minlength=n_judges), np.bincount(judge, each[shared], n_judges)
+    units = np.bincount(judge, minlength=n_judges)
+    return units, np.bincount(judge, agreement[shared], n_judges)

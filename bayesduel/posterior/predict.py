@@ -1,5 +1,6 @@
 """Predictions: the outcome probabilities and margins of any duel."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,7 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import ExtrapolationWarning, extent_of, shown_number
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
+from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import (
     as_options,
@@ -197,21 +198,23 @@ def predict(
             f"{as_options(side_advantage=True)} needs a fit that has learned a side advantage; the "
             f"fit of {draws.model.name} has none. Fit again with {term}"
         )
-    is_one = _is_label if fit.duel.teams is None else _is_side
+    of_teams = fit.duel.teams is not None
+    is_one = _is_side if of_teams else _is_label
     single = is_one(left) and is_one(right)
-    sides = [
-        [side] if is_one(side) else list(listed(side, name))
-        for name, side in {"left": left, "right": right}.items()
-    ]
-    length = max(len(side) for side in sides)
-    sides = [side * length if len(side) == 1 else side for side in sides]
-    if len(sides[0]) != len(sides[1]) or not length:
+    lefts = [left] if is_one(left) else list(listed(left, "left"))
+    rights = [right] if is_one(right) else list(listed(right, "right"))
+    length = max(len(lefts), len(rights))
+    if len(lefts) == 1:
+        lefts = lefts * length
+    if len(rights) == 1:
+        rights = rights * length
+    if len(lefts) != len(rights) or not length:
         raise ValueError(
             "left and right should have the same number of labels, at least one, "
-            f"got {len(sides[0])} and {len(sides[1])}"
+            f"got {len(lefts)} and {len(rights)}"
         )
     scores, foreseen = newcomers(fit, family)
-    mentioned = _mentioned([*sides[0], *sides[1]], (*labels, *foreseen), fit.duel.teams is not None)
+    mentioned = _mentioned([*lefts, *rights], (*labels, *foreseen), of_teams)
     new = tuple(arm for arm in foreseen if arm in mentioned)
     posterior: Mapping[str, np.ndarray] = draws.posterior
     told = {}
@@ -223,66 +226,86 @@ def predict(
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
         told["new_arms"] = told_of(scores, fit.duel.arms, new)
-    labels = known = (*labels, *new)
-    teams = None
-    if fit.duel.teams is None:
-        i, j = (
-            np.array([_place(label, labels, *where) for label, *where in _numbered(side, name)])
-            for name, side in zip(("left", "right"), sides, strict=True)
-        )
+    if reads_order:
+        told["sides"] = _sides_told(columns, side_advantage)
+    arms = (*labels, *new)
+    if of_teams:
+        teams, i, j = _teams_of(lefts, rights, arms)
+        names = teams.labels(arms)
     else:
-        teams, i, j = _teams_of(sides[0], sides[1], labels)
-        labels = teams.labels(labels)
+        teams = None
+        i = _places(lefts, arms, "left")
+        j = _places(rights, arms, "right")
+        names = arms
     if (i == j).any():
-        raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
-    model: Any = draws.model
+        raise ValueError(f"left and right should differ, got {names[i[i == j][0]]!r} twice")
     given = conditions_of(
-        fit, model, i, j, conditions, side_advantage=side_advantage, teams=teams, labels=known,
+        fit,
+        draws.model,
+        i,
+        j,
+        conditions,
+        side_advantage=side_advantage,
+        teams=teams,
+        labels=arms,
         arguments=("ci_prob", "covariance", "side_advantage", "family"),
-    )  # fmt: skip
-    parts: dict[str, list[np.ndarray]] = {}
-    step = max(1, CHUNK // draws.n_draws)
-    drawn = model.response.outcome == "margin" and _has_draws(fit)
-    for start in range(0, length, step):
-        here = data_of_rows(given, slice(start, start + step))
-        chances = model.outcomes(posterior, here)
-        margins = model.margins(posterior, here)
+    )
+    parts: dict[str, list[np.ndarray]] = defaultdict(list)
+    whole_margins = draws.model.response.outcome == "margin" and _has_draws(fit)
+    for part in chunks(length, CHUNK // draws.n_draws):
+        here = data_of_rows(given, part)
+        margins = draws.model.margins(posterior, here)
         if margins is not None:
-            parts.setdefault("margin", []).append(_next_margin(margins, ci_prob))
-            if drawn:
-                win = 1 - _below(margins, 0.5)
-                loss = _below(margins, -0.5)
-                chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
-        names: list[str] = [name for name in ("win", "tie", "loss") if name in chances]
-        if model.response.outcome == "grade":
-            each = np.moveaxis(model.results(posterior, here), -1, 0)
-            grades = [f"grade_{grade:+d}" for grade in model.response.grades]
-            chances |= dict(zip(grades, each, strict=True))
-            names += grades
-        for outcome in names:
-            p = np.ascontiguousarray(chances[outcome].T)
-            summary = np.stack([p.mean(1), *eti(p, ci_prob)])
-            parts.setdefault(outcome, []).append(summary)
+            parts["margin"].append(_next_margin(margins, ci_prob))
+        outcomes = _outcomes(draws.model, posterior, here, margins if whole_margins else None)
+        for outcome, chance in outcomes.items():
+            p = np.ascontiguousarray(chance.T)
+            lower, upper = eti(p, ci_prob)
+            parts[outcome].append(np.stack([p.mean(1), lower, upper]))
     variables: dict[str, Any] = {}
     for name, found in parts.items():
-        for end, values in zip(("", "_lower", "_upper"), np.hstack(found), strict=True):
-            variables[name + end] = ("duel", values)
+        middle, lower, upper = np.hstack(found)
+        variables[name] = ("duel", middle)
+        variables[f"{name}_lower"] = ("duel", lower)
+        variables[f"{name}_upper"] = ("duel", upper)
     predicted = Predictions(
         variables,
         coords={
-            "left": ("duel", [labels[k] for k in i]),
-            "right": ("duel", [labels[k] for k in j]),
+            "left": ("duel", [names[k] for k in i]),
+            "right": ("duel", [names[k] for k in j]),
         },
         attrs={
             "ci_prob": ci_prob,
             "model": str(fit.attrs["model"]),
             "conditions": ", ".join(sorted(conditions)),
             **told,
-            **({"sides": _sides_told(columns, side_advantage)} if reads_order else {}),
             **dependence_of(fit, used, covariance).attrs,
         },
     )
     return predicted.isel(duel=0) if single else predicted
+
+
+def _outcomes(
+    model: Any,
+    posterior: Mapping[str, np.ndarray],
+    given: Mapping[str, np.ndarray],
+    margins: tuple[np.ndarray, ...] | None,
+) -> dict[str, np.ndarray]:
+    """Return the probability of each outcome in each draw, by name, (draws, n).
+
+    margins: those of the model where they are whole numbers, 0 being a tie; else None.
+    """
+    chances = model.outcomes(posterior, given)
+    if margins is not None:
+        win = 1 - _below(margins, 0.5)
+        loss = _below(margins, -0.5)
+        chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
+    found = {name: chances[name] for name in ("win", "tie", "loss") if name in chances}
+    if model.response.outcome == "grade":
+        results = model.results(posterior, given)
+        for k, grade in enumerate(model.response.grades):
+            found[f"grade_{grade:+d}"] = results[..., k]
+    return found
 
 
 def _by_role(fit: xr.DataTree, conditions: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,17 +357,23 @@ def _as_new(fit: xr.DataTree, name: str, column: str, values: list[Any]) -> list
     if name not in fit["posterior"].coords:
         return values
     known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
-    levels = [None if value is None or value != value else text_of(value) for value in values]
-    new = list(dict.fromkeys(v for v in levels if v is not None and v not in known))
-    if not new:
-        return values
-    n = sum(level in new for level in levels)
-    warn(
-        f"column {column!r} has {count(len(new), 'value')} that the fit does not know "
-        f"({join(new, 5, quote=True)}, {count(n, 'duel')}): predictions are those of a new {name}",
-        ExtrapolationWarning,
-    )
-    return [None if level in new else value for level, value in zip(levels, values, strict=True)]
+    found = []
+    new = []
+    for value in values:
+        level = None if value is None or value != value else text_of(value)
+        is_new = level is not None and level not in known
+        if is_new:
+            new.append(level)
+        found.append(None if is_new else value)
+    if new:
+        shown = list(dict.fromkeys(new))
+        warn(
+            f"column {column!r} has {count(len(shown), 'value')} that the fit does not know "
+            f"({join(shown, 5, quote=True)}, {count(len(new), 'duel')}): predictions are those of "
+            f"a new {name}",
+            ExtrapolationWarning,
+        )
+    return found
 
 
 class _Frame(NamedTuple):
@@ -385,12 +414,14 @@ def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
     def column(role: str) -> list[Any] | None:
         name = named(role)
         if isinstance(name, list) and {*name} <= {*given.columns}:  # a column for each member
-            seats = zip(*(given[one].to_list() for one in name), strict=True)
-            return [tuple(member for member in side if member is not None) for side in seats]
+            seats = [given[one].to_list() for one in name]
+            sides = zip(*seats, strict=True)
+            return [tuple(member for member in side if member is not None) for side in sides]
         return given[name].to_list() if name in given.columns else None
 
-    sides = {name: column(name) for name in ("left", "right")}
-    for name, labels in sides.items():
+    sides = {}
+    for name in ("left", "right"):
+        labels = column(name)
         if labels is None:
             have = join(given.columns, 8, quote=True)
             raise ValueError(
@@ -399,7 +430,8 @@ def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
             )
         if fit.duel.teams is not None:
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
-            sides[name] = [(side,) if _is_label(side) else side for side in each]
+            labels = [(side,) if _is_label(side) else side for side in each]
+        sides[name] = labels
     found = {}
     columns = {}
     for name in sorted(_readers(fit)):
@@ -449,7 +481,9 @@ def _below(margins: tuple[np.ndarray, ...], at: Any) -> np.ndarray:
     """
     middle, spread, degrees = margins
     standard = (at - middle) / spread
-    return np.asarray(ndtr(standard) if np.isinf(degrees).all() else stdtr(degrees, standard))
+    if np.isinf(degrees).all():
+        return np.asarray(ndtr(standard))
+    return np.asarray(stdtr(degrees, standard))
 
 
 def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
@@ -462,7 +496,9 @@ def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
         low = middle.min(axis=0) - wide
         high = middle.max(axis=0) + wide
         while True:  # the tails of Student's t reach further
-            if (_share(margins, low) < level).all() and (_share(margins, high) > level).all():
+            below = _share(margins, low) < level
+            above = _share(margins, high) > level
+            if below.all() and above.all():
                 break
             low = low - wide
             high = high + wide
@@ -497,10 +533,14 @@ def _teams_of(
     left_side = sides_as_tuples([_members(side, labels) for side in left], "left")
     right_side = sides_as_tuples([_members(side, labels) for side in right], "right")
     known = sorted({*left_side, *right_side})
-    index = {side: k for k, side in enumerate(known)}
-    members = [[_place(label, labels, "left or right") for label in side] for side in known]
+    index = {}
+    members = []
+    for k, side in enumerate(known):
+        index[side] = k
+        members.append([_place(label, labels, "left or right") for label in side])
     first = np.array([index[side] for side in left_side])
-    return Teams.of(members), first, np.array([index[side] for side in right_side])
+    second = np.array([index[side] for side in right_side])
+    return Teams.of(members), first, second
 
 
 def _members(side: object, labels: Sequence[str], mark: str | None = None) -> Any:
@@ -524,11 +564,13 @@ def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[
     return found
 
 
-def _numbered(side: Sequence[object], name: str) -> list[tuple[object, str]]:
-    """Return each label of a side, and where it stands in words: "right, row 2 of 3"."""
+def _places(side: Sequence[object], labels: Sequence[str], name: str) -> np.ndarray:
+    """Return the places of the arms of a side; an unknown one is named by its row of several."""
     if len(side) == 1:
-        return [(side[0], name)]
-    return [(label, f"{name}, row {k} of {len(side):,}") for k, label in enumerate(side, 1)]
+        return np.array([_place(side[0], labels, name)])
+    rows = enumerate(side, 1)
+    where = f"of {len(side):,}"
+    return np.array([_place(label, labels, f"{name}, row {k} {where}") for k, label in rows])
 
 
 def _place(label: object, labels: Sequence[str], where: str) -> int:
@@ -536,8 +578,11 @@ def _place(label: object, labels: Sequence[str], where: str) -> int:
     words = label if isinstance(label, str) else shown_value(label)
     if words in labels:
         return labels.index(words)
+    hint = did_you_mean(words, labels)
     within = [label for label in labels if words.casefold() in label.casefold()]
-    near = f"; did you mean {within[0]!r}?" if len(within) == 1 else did_you_mean(words, labels)
-    new = "a new arm needs a duel, attributes (predict_items) or a family (family=)"
-    hint = near or f"; its arms are {join(labels, 8, quote=True)}; {new}"
+    if len(within) == 1:
+        hint = f"; did you mean {within[0]!r}?"
+    if not hint:
+        new = "a new arm needs a duel, attributes (predict_items) or a family (family=)"
+        hint = f"; its arms are {join(labels, 8, quote=True)}; {new}"
     raise KeyError(f"{where}: arm {shorten(words, 60)!r} is not in the fit{hint}")

@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import comb, prod
+from math import comb
 
 import numpy as np
 from scipy import stats
@@ -136,8 +136,10 @@ def duels_needed(share: float, alpha: float, power: float) -> int | None:
     if about > 100_000:
         return None
     n = np.arange(1, 2 * about + 100)
-    low = np.flatnonzero(preference_power(n, share, alpha) < power)
-    return int(n[low[-1]]) + 1 if len(low) else 1
+    too_few = n[preference_power(n, share, alpha) < power]
+    if not len(too_few):
+        return 1
+    return int(too_few[-1]) + 1
 
 
 def equality_test(wins: np.ndarray, ties: np.ndarray) -> ChiSquareTest | str:
@@ -159,18 +161,24 @@ def equality_test(wins: np.ndarray, ties: np.ndarray) -> ChiSquareTest | str:
     n_arms = len(wins)
     ahead = wins.sum(axis=1) - wins.sum(axis=0)
     if _balanced(decided + ties):
+        name = "Durbin"
         df = n_arms - 1
         statistic = float(df * (ahead**2).sum() / (2 * n_decided))
-        name = "Durbin"
     else:
-        laplacian = np.diag(decided.sum(axis=1)) - decided
-        parts = csgraph.connected_components(decided > 0, directed=False)[0]
-        df = n_arms - parts
-        statistic = float(ahead @ np.linalg.pinv(laplacian, hermitian=True) @ ahead)
         name = "Skillings-Mack"
+        df = _contrasts(decided)
+        laplacian = np.diag(decided.sum(axis=1)) - decided
+        inverse = np.linalg.pinv(laplacian, hermitian=True)
+        statistic = float(ahead @ inverse @ ahead)
     p = float(stats.chi2.sf(statistic, df))
     blocks = n_decided + int(np.triu(ties).sum())
     return ChiSquareTest(name=name, statistic=statistic, df=df, p=p, blocks=blocks)
+
+
+def _contrasts(decided: np.ndarray) -> int:
+    """Return the degrees of freedom of the arms: their number less that of components."""
+    components = csgraph.connected_components(decided > 0, directed=False)[0]
+    return int(len(decided) - components)
 
 
 def panel_power(decided: np.ndarray, share: float, alpha: float) -> float:
@@ -178,12 +186,12 @@ def panel_power(decided: np.ndarray, share: float, alpha: float) -> float:
 
     Of the arm with fewest votes, by the noncentral chi-square of the test's statistic.
     """
-    parts = csgraph.connected_components(decided > 0, directed=False)[0]
-    df = len(decided) - parts
+    df = _contrasts(decided)
     if not df:
         return 0.0
-    away = (2 * share - 1) ** 2 * decided.sum(axis=1).min()
-    return float(stats.ncx2.sf(stats.chi2.isf(alpha, df), df, away))
+    noncentrality = (2 * share - 1) ** 2 * decided.sum(axis=1).min()
+    critical = stats.chi2.isf(alpha, df)
+    return float(stats.ncx2.sf(critical, df, noncentrality))
 
 
 def rank_sums(wins: np.ndarray, ties: np.ndarray, alpha: float) -> RankSums | str:
@@ -206,16 +214,17 @@ def rank_sums(wins: np.ndarray, ties: np.ndarray, alpha: float) -> RankSums | st
     n_duels = n_decided + np.triu(ties).sum()
     tested = equality_test(wins, ties)
     assert isinstance(tested, ChiSquareTest)
-    free = n_duels - n_arms + 1
     per_pair = n_decided / comb(n_arms, 2)
     studentized = stats.studentized_range.isf(alpha, n_arms, np.inf)
     hsd = float(studentized * np.sqrt(per_pair * n_arms / 4))
-    left = 1 - tested.statistic / n_duels
-    if free < 1:
+    df = n_duels - n_arms + 1
+    if df < 1:
         return RankSums(lsd=np.nan, hsd=hsd)
+    unexplained = max(1 - tested.statistic / n_duels, 0.0)
     per_arm = 2 * n_duels / n_arms
-    error = np.sqrt(n_decided * per_arm / free * max(left, 0.0))
-    return RankSums(lsd=float(stats.t.isf(alpha / 2, free) * error), hsd=hsd)
+    error = np.sqrt(n_decided * per_arm / df * unexplained)
+    quantile = stats.t.isf(alpha / 2, df)
+    return RankSums(lsd=float(quantile * error), hsd=hsd)
 
 
 def friedman_test(points: np.ndarray) -> ChiSquareTest | str:
@@ -254,12 +263,13 @@ def kendall_agreement(votes_for: np.ndarray, n_judges: int) -> KendallAgreement 
         return f"{count(n_judges, 'judge')} decided every pair, and it needs {LEAST_JUDGES}"
     m = n_judges
     pairs = comb(len(votes_for), 2)
+    pairs_of_judges = comb(m, 2)
     agreeing = float((votes_for * (votes_for - 1) / 2).sum())
-    by_chance = pairs * comb(m, 2) * (m - 3) / (m - 2) / 2
+    by_chance = pairs * pairs_of_judges * (m - 3) / (m - 2) / 2
     statistic = 4 / (m - 2) * (agreeing - 1 - by_chance)
     df = pairs * m * (m - 1) / (m - 2) ** 2
     return KendallAgreement(
-        u=2 * agreeing / (comb(m, 2) * pairs) - 1,
+        u=2 * agreeing / (pairs_of_judges * pairs) - 1,
         least=-1 / m if m % 2 else -1 / (m - 1),
         judges=m,
         statistic=statistic,
@@ -274,11 +284,14 @@ def circular_triads_by_chance(circular: int, n_arms: int) -> float:
     Of a judge who decided every pair: exact up to ten arms, beyond by the chi-square of Kendall
     and Babington Smith.
     """
-    if n_arms <= EXACT_ARMS:
-        law = _triad_law(n_arms)
-        return sum(n for d, n in law.items() if d <= circular) / 2 ** comb(n_arms, 2)
-    df = n_arms * (n_arms - 1) * (n_arms - 2) / (n_arms - 4) ** 2
-    statistic = 8 / (n_arms - 4) * (comb(n_arms, 3) / 4 - circular - 0.5) + df
+    n = n_arms
+    if n <= EXACT_ARMS:
+        tournaments = 2 ** comb(n, 2)
+        as_few = [ways for triads, ways in _triad_law(n).items() if triads <= circular]
+        return sum(as_few) / tournaments
+    expected = comb(n, 3) / 4
+    df = n * (n - 1) * (n - 2) / (n - 4) ** 2
+    statistic = 8 / (n - 4) * (expected - circular - 0.5) + df
     return float(stats.chi2.sf(statistic, df))
 
 
@@ -292,22 +305,34 @@ def _balanced(met: np.ndarray) -> bool:
 def _triad_law(n_arms: int) -> dict[int, int]:
     """Return how many tournaments have each number of circular triads.
 
-    Tournaments are counted by the scores of their arms (sorted), an arm added at a time: of arms
-    with equal scores it matters alone how many beat the new one.
+    Tournaments are counted by the scores of their arms (sorted), an arm added at a time.
     """
-    by_scores: Counter[tuple[int, ...]] = Counter({(0,): 1})
+    by_scores: dict[tuple[int, ...], int] = {(0,): 1}
     for _ in range(n_arms - 1):
-        larger: Counter[tuple[int, ...]] = Counter()
-        for scores, ways in by_scores.items():
-            alike = Counter(scores)
-            for beaten_by in product(*(range(n + 1) for n in alike.values())):
-                kept = list(zip(alike.items(), beaten_by, strict=True))
-                chosen = prod(comb(n, b) for (_, n), b in kept)
-                moved = [s + 1 for (s, _), b in kept for _ in range(b)]
-                stayed = [s for (s, n), b in kept for _ in range(n - b)]
-                larger[tuple(sorted([*moved, *stayed, len(stayed)]))] += ways * chosen
-        by_scores = larger
+        by_scores = _with_one_more(by_scores)
+    triads = comb(n_arms, 3)
     law: Counter[int] = Counter()
     for scores, ways in by_scores.items():
-        law[comb(n_arms, 3) - sum(comb(s, 2) for s in scores)] += ways
+        transitive = sum(comb(score, 2) for score in scores)
+        law[triads - transitive] += ways
     return dict(law)
+
+
+def _with_one_more(by_scores: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], int]:
+    """Return how many tournaments have sorted scores, after an arm more met all others.
+
+    Of arms with equal scores it matters alone how many beat the new one.
+    """
+    larger: Counter[tuple[int, ...]] = Counter()
+    for scores, ways in by_scores.items():
+        alike = Counter(scores)
+        numbers = [range(n + 1) for n in alike.values()]
+        for beaten_by in product(*numbers):
+            chosen = ways
+            grown: list[int] = []
+            for (score, n), b in zip(alike.items(), beaten_by, strict=True):
+                chosen *= comb(n, b)
+                grown += [score + 1] * b + [score] * (n - b)
+            grown.append(len(scores) - sum(beaten_by))
+            larger[tuple(sorted(grown))] += chosen
+    return larger

@@ -53,15 +53,17 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     step = max(1, ceil(len(value) / most))
     by_arm = np.ascontiguousarray(value[::step].T, dtype=float)
     centre = by_arm.mean(axis=1, keepdims=True)
+    away = by_arm - centre
     # 500,000 numbers, from which the compiled loop pays, and loading it
-    largest = _largest_differences if by_arm.size * n_arms >= 500_000 else _of_few
-    sd, behind, either = largest(by_arm - centre)
+    many = by_arm.size * n_arms >= 500_000
+    sd, behind, either = _largest_differences(away) if many else _of_few(away)
     mean = centre - centre.T
     one_sided = np.quantile(behind, confidence, axis=1)[:, None]
     two_sided = np.quantile(either, confidence, axis=1)[:, None]
     better = mean > 0
+    worse = mean < 0
     return Separation(
-        above=(mean < 0) & (-mean >= two_sided * sd.T),
+        above=worse & (-mean >= two_sided * sd.T),
         below=better & (mean >= two_sided * sd),
         ahead=better & (mean >= one_sided * sd),
     )
@@ -92,11 +94,15 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     of_rest = from_last[:, ::-1]  # of j and all after
     starts = [0]
     while True:
-        next_place = starts[-1] + 1
-        later = np.flatnonzero(of_rest[starts[-1], next_place:])
-        if not later.size:
-            break
-        starts.append(next_place + int(later[0]))
+        first = starts[-1]
+        cuts = np.flatnonzero(of_rest[first, first + 1 :])
+        if not cuts.size:
+            return tiers_from(starts, order)
+        starts.append(first + 1 + int(cuts[0]))
+
+
+def tiers_from(starts: list[int], order: np.ndarray) -> np.ndarray:
+    """Return the tier of each arm from 1, shape (K,); `starts` are the places of first arms."""
     places = np.arange(len(order))
     tier = np.empty(len(order), dtype=np.int64)
     tier[order] = np.searchsorted(starts, places, side="right")

@@ -61,34 +61,43 @@ class SourceAgreement(Result):
 
     def _words(self, source: str) -> str:
         row = self.table.loc[source]
-        name = shorten(str(source), SENTENCE)
-        no_worth = np.isnan(row["worth"])
-        target = "the target" if no_worth else shorten(self.target, SENTENCE)
-        ends = f"[{row['correlation_lower']:.2f}, {row['correlation_upper']:.2f}]"
-        agrees = f"correlate with those of {target} by {row['correlation']:.2f} {ends}"
-        said = []
-        if no_worth:
-            said.append(f"The scores of {name} {agrees}")
-        else:
-            rounded = float(f"{row['worth']:.2g}")
-            worth = f"{rounded:,.0f} votes of {target}"
-            votes = f"{row['votes']:,.0f} votes of {name}"
-            said.append(f"{votes} are worth {worth} here: its scores {agrees}")
+        has_worth = not np.isnan(row["worth"])
+        target = shorten(self.target, SENTENCE) if has_worth else "the target"
+        said = [_agreement_words(row, target)]
         if row["left_lower"] > 0 or row["left_upper"] < 0:
             side = "left" if row["left"] > 0 else "right"
             said.append(f"it favours the {side} side by {abs(row['left']):.2g} {self.unit}")
-        moved = self.arms[(self.arms["source"] == source) & (self.arms["lower"] > 0)]
-        if len(moved):
-            first = moved.nlargest(3, "difference")
-            named = [
-                f"{shorten(arm, SENTENCE)} (by {by:.2g})"
-                for arm, by in zip(first["arm"], first["difference"], strict=True)
-            ]
-            if len(moved) > len(first):
-                named.append(f"{len(moved) - len(first):,} others")
-            stand = "stands" if len(named) == 1 else "stand"
-            said.append(f"{join(named, width=None)} {stand} higher with it than with {target}")
+        of_source = self.arms["source"] == source
+        favoured = self.arms[of_source & (self.arms["lower"] > 0)]
+        if len(favoured):
+            said.append(f"{_favoured_words(favoured)} higher with it than with {target}")
         return f"{join(said, width=None)}."
+
+
+def _agreement_words(row: pd.Series, target: str) -> str:
+    """Return what the votes of a source are worth, if that is known, and how its scores agree."""
+    name = shorten(str(row.name), SENTENCE)
+    interval = f"[{row['correlation_lower']:.2f}, {row['correlation_upper']:.2f}]"
+    agrees = f"correlate with those of {target} by {row['correlation']:.2f} {interval}"
+    if np.isnan(row["worth"]):
+        return f"The scores of {name} {agrees}"
+    rounded = float(f"{row['worth']:.2g}")
+    worth = f"{rounded:,.0f} votes of {target}"
+    votes = f"{row['votes']:,.0f} votes of {name}"
+    return f"{votes} are worth {worth} here: its scores {agrees}"
+
+
+def _favoured_words(favoured: pd.DataFrame) -> str:
+    """Return which arms "stand", those that a source favours most first."""
+    first = favoured.nlargest(3, "difference")
+    named = []
+    for arm, by in zip(first["arm"], first["difference"], strict=True):
+        named.append(f"{shorten(arm, SENTENCE)} (by {by:.2g})")
+    n_others = len(favoured) - len(first)
+    if n_others:
+        named.append(f"{n_others:,} others")
+    stand = "stands" if len(named) == 1 else "stand"
+    return f"{join(named, width=None)} {stand}"
 
 
 def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreement:
@@ -133,53 +142,42 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     check_fit(fit)
     check_ci_prob(ci_prob)
     model = fit.duel.model
-    term = next((part for part in model.terms.arms if isinstance(part, Sources)), None)
-    if term is None:
-        raise ValueError(
-            "fit should be of a model with the term Sources, such as "
-            f"BradleyTerry(Sources('source', target='human')), got {model.name}"
-        )
+    term = _sources_term(model)
     draws = fit.duel.posterior("model")
     weights = np.array(term.weights)
     levels = term.levels or ()
     sigma = _covariances(term, draws)
     toward = sigma @ weights
     spread = toward @ weights  # (draws,): variance of the target's scores
-    own = np.sqrt(np.diagonal(sigma, axis1=1, axis2=2))
-    correlation = toward / (own * np.sqrt(spread)[:, None])
-    votes, information = _information(fit, model, term, draws)
-    columns: dict[str, Any] = {"votes": votes, "target": weights}
-    columns |= with_interval("correlation", correlation, ci_prob)
-    columns |= with_interval("scale", own, ci_prob)
-    left = draws.get(f"order_by_{term.by}", np.full((1, len(levels)), np.nan))
-    columns |= with_interval("left", left, ci_prob)
+    scale = np.sqrt(np.diagonal(sigma, axis1=1, axis2=2))
+    target_scale = np.sqrt(spread)[:, None]
+    correlation = toward / (scale * target_scale)
     by_source = draws[term.parameter]
-    columns["worth"] = np.full(len(levels), np.nan)
+    votes, information = _information(fit, model, term, draws)
+    unknown = np.full(len(levels), np.nan)
+    left = draws.get(f"order_by_{term.by}", unknown[None])
+    worth = unknown
     target = levels.index(term.target) if isinstance(term.target, str) else None
     if target is not None and votes[target]:
         told = _told(by_source, sigma, information)
         # 200 draws of the covariance for which the worth of votes is computed
         step = max(1, len(sigma) // 200)
-        columns["worth"] = _worth(sigma[::step], information, told, target, votes)
+        worth = _worth(sigma[::step], information, told, target, votes)
+    columns: dict[str, Any] = {"votes": votes, "target": weights}
+    columns |= with_interval("correlation", correlation, ci_prob)
+    columns |= with_interval("scale", scale, ci_prob)
+    columns |= with_interval("left", left, ci_prob)
+    columns["worth"] = worth
     slope = toward / spread[:, None]
-    arms = fit["posterior"]["arm"].to_numpy()
+    labels = fit["posterior"]["arm"].to_numpy()
     found = []
     for s, level in enumerate(levels):
         if weights[s] == 1:
             continue
-        beyond = by_source[:, s] - slope[:, s, None] * draws["score"]
-        lower, upper = eti(np.ascontiguousarray(beyond.T), ci_prob)
-        of_source = {
-            "source": level,
-            "arm": arms,
-            "score": by_source[:, s].mean(axis=0),
-            "target_score": draws["score"].mean(axis=0),
-            "difference": beyond.mean(axis=0),
-            "lower": lower,
-            "upper": upper,
-            "positive": (beyond > 0).mean(axis=0),
-        }
-        found.append(pd.DataFrame(of_source))
+        arms = _by_arm(by_source[:, s], draws["score"], slope[:, s, None], ci_prob)
+        arms.insert(0, "source", level)
+        arms.insert(1, "arm", labels)
+        found.append(arms)
     return SourceAgreement(
         table=pd.DataFrame(columns, index=pd.Index(levels, name="source")),
         arms=pd.concat(found, ignore_index=True),
@@ -189,12 +187,45 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     )
 
 
+def _sources_term(model: Model) -> Sources:
+    for part in model.terms.arms:
+        if isinstance(part, Sources):
+            return part
+    raise ValueError(
+        "fit should be of a model with the term Sources, such as "
+        f"BradleyTerry(Sources('source', target='human')), got {model.name}"
+    )
+
+
+def _by_arm(
+    score: np.ndarray, target_score: np.ndarray, slope: np.ndarray, ci_prob: float
+) -> pd.DataFrame:
+    """Return the arms of one source: its scores beyond what the target's scores say of them.
+
+    Draws of the scores have the shape (draws, K); the slope of the source on the target (draws, 1).
+    """
+    beyond = score - slope * target_score
+    lower, upper = eti(np.ascontiguousarray(beyond.T), ci_prob)
+    return pd.DataFrame(
+        {
+            "score": score.mean(axis=0),
+            "target_score": target_score.mean(axis=0),
+            "difference": beyond.mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+            "positive": (beyond > 0).mean(axis=0),
+        }
+    )
+
+
 def _covariances(term: Sources, draws: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return covariances of an arm's scores between the sources, (draws, S, S)."""
+    n_sources = len(term.levels or ())
     found = []
     for d in range(len(draws[term.spread])):
         scales = {name: draws[name][d] for name in term.scales}
-        found.append(term.covariance(scales, len(term.levels or ())))
+        covariance = term.covariance(scales, n_sources)
+        found.append(covariance)
     return np.stack(found)
 
 
@@ -203,20 +234,24 @@ def _information(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the votes of each source, (S,), and their information on its scores, (S, K, K)."""
     given = observed_conditions(fit, model)
-    means = {name: values.mean(axis=0, keepdims=True) for name, values in draws.items()}
+    means = {}
+    for name, values in draws.items():
+        means[name] = values.mean(axis=0, keepdims=True)
     n, of_vote = vote_information(fit, means)
     of_cell = n * of_vote
     source = given[f"{term.by}_of_cell"]
-    design = _members_less(given, fit["posterior"].sizes["arm"])
-    size = len(term.levels or ())
+    n_arms = fit["posterior"].sizes["arm"]
+    design = _members_less(given, n_arms)
+    n_sources = len(term.levels or ())
     found = []
-    for level in range(size):
+    for level in range(n_sources):
         own_cells = source == level
         own = design[own_cells]
-        weighted = own.multiply(of_cell[own_cells][:, None])
-        found.append((own.T @ weighted).toarray())
+        weight = of_cell[own_cells][:, None]
+        information = own.T @ own.multiply(weight)
+        found.append(information.toarray())
     said = source >= 0
-    votes = np.bincount(source[said], n[said], size)
+    votes = np.bincount(source[said], n[said], n_sources)
     return votes.astype(int), np.stack(found)
 
 
@@ -225,7 +260,8 @@ def _members_less(given: Mapping[str, np.ndarray], n_arms: int) -> csr_array:
     rows = np.arange(len(given["first"]))
     shape = (len(rows), n_arms)
     found = csr_array(shape)
-    for side, sign in (("first", 1.0), ("second", -1.0)):
+    signs = {"first": 1.0, "second": -1.0}
+    for side, sign in signs.items():
         for arm, share in seats(given, side):
             counted = np.broadcast_to(sign * share, rows.shape)
             found = found + csr_array((counted, (rows, arm)), shape=shape)
@@ -247,9 +283,11 @@ def vote_information(
     step = max(1, n_draws // most)
     found = []
     for d in range(0, n_draws, step):
-        known = model.parameters({name: v[d : d + 1] for name, v in draws.items()})
+        draw = {name: values[d : d + 1] for name, values in draws.items()}
+        known = model.parameters(draw)
         eta = model.eta(known, given)
-        found.append(_of_outcome(model, eta, known, given)[0])
+        information = _of_outcome(model, eta, known, given)
+        found.append(information[0])
     return n, np.mean(found, axis=0)
 
 
@@ -260,15 +298,26 @@ def _of_outcome(
     arms = given["first"], given["second"]
     margin = model.response.margin(eta, known, *arms)
     if margin is not None:
-        _, scale, degrees = (np.asarray(part, dtype=float) for part in margin)
-        with np.errstate(invalid="ignore"):
-            of_t = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
-        return np.broadcast_to(of_t / scale**2, eta.shape)
-    lower, chances, upper = (
-        model.response.results(eta + away, known, *arms) for away in (-STEP, 0.0, STEP)
-    )
+        _, scale, degrees = margin
+        information = margin_information(np.asarray(scale, float), np.asarray(degrees, float))
+        return np.broadcast_to(information, eta.shape)
+    results = model.response.results
+    lower = results(eta - STEP, known, *arms)
+    upper = results(eta + STEP, known, *arms)
     slope = (upper - lower) / (2 * STEP)
-    return np.asarray((slope**2 / chances).sum(axis=-1))
+    chances = results(eta + 0.0, known, *arms)
+    by_result = slope**2 / chances
+    return np.asarray(by_result.sum(axis=-1))
+
+
+def margin_information(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """Return the Fisher information of a margin on its location.
+
+    Student's t has the share (df + 1) / (df + 3) of the information of a normal margin.
+    """
+    with np.errstate(invalid="ignore"):
+        of_normal = (degrees + 1) / (degrees + 3)
+    return np.where(np.isinf(degrees), 1.0, of_normal) / scale**2
 
 
 def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.ndarray:
@@ -280,8 +329,10 @@ def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.
     precision = np.linalg.inv(sigma)
     weight = 1 / np.trace(precision, axis1=1, axis2=2)
     weight /= weight.sum()
-    before = np.einsum("d,dst,dtk->sk", weight, precision, scores)
-    return before + np.einsum("skl,sl->sk", information, np.tensordot(weight, scores, 1))
+    of_prior = np.einsum("d,dst,dtk->sk", weight, precision, scores)
+    mean = np.tensordot(weight, scores, 1)
+    of_votes = np.einsum("skl,sl->sk", information, mean)
+    return of_prior + of_votes
 
 
 def _worth(
@@ -289,36 +340,58 @@ def _worth(
 ) -> np.ndarray:
     """Return the target's votes that each source is worth, (S,), NaN for the target."""
     n_arms = information.shape[1]
-    centre = np.eye(n_arms) - 1 / n_arms
     # On differences alone: the direction in which all arms move together is known of no votes.
+    centre = np.eye(n_arms) - 1 / n_arms
     prior = 1 / sigma[:, target, target].mean() * centre
-    met = np.linalg.eigvalsh(information[target] + prior)[1:]
-    a_vote = np.trace(information[target]) / (n_arms - 1) / votes[target]
-    found = np.full(len(information), np.nan)
-    for s in np.delete(np.arange(len(information)), target):
-        values, vectors = np.linalg.eigh(information[s])
+    precisions = np.linalg.eigvalsh(information[target] + prior)[1:]
+    of_vote = np.trace(information[target]) / (n_arms - 1) / votes[target]
+    n_sources = len(information)
+    found = np.full(n_sources, np.nan)
+    for s in range(n_sources):
+        if s == target:
+            continue
         pair = np.array([target, s])
-        variance = 0.0
-        means = []
-        for joint in np.linalg.inv(sigma[:, pair][:, :, pair]):
-            toward = joint[0, 1] * vectors / (joint[1, 1] + values)
-            lent = joint[0, 1] * toward @ vectors.T
-            known = np.linalg.inv(joint[0, 0] * np.eye(n_arms) + information[target] - lent)
-            variance += np.trace(centre @ known) / len(sigma)
-            of_target = told[target] - toward @ (vectors.T @ told[s])
-            means.append(centre @ known @ of_target)
-        wanted = variance + np.var(means, axis=0).sum()
-        found[s] = _further(met / a_vote, wanted * a_vote)
+        joint = sigma[:, pair][:, :, pair]
+        variance = _joint_variance(joint, information[pair], told[pair], centre)
+        found[s] = _further(precisions / of_vote, variance * of_vote)
     return found
 
 
-def _further(met: np.ndarray, wanted: float) -> float:
-    """Return by how much all of `met` are raised where the sum of their inverses is `wanted`."""
+def _joint_variance(
+    sigma: np.ndarray, information: np.ndarray, told: np.ndarray, centre: np.ndarray
+) -> float:
+    """Return the variance of differences of the target's scores, with the votes of two sources.
+
+    The target is the first of the two: `sigma` (draws, 2, 2), `information` (2, K, K), and that
+    times their scores (2, K). The variance is that given the covariance, on average, and that of
+    the means.
+    """
+    unit = np.eye(len(centre))
+    # In the eigenvectors of the other source's information, its scores are integrated out by arm.
+    values, vectors = np.linalg.eigh(information[1])
+    variance = 0.0
+    means = []
+    for precision in np.linalg.inv(sigma):
+        own = precision[0, 0]
+        between = precision[0, 1]
+        toward = between * vectors / (precision[1, 1] + values)
+        lent = between * toward @ vectors.T
+        covariance = np.linalg.inv(own * unit + information[0] - lent)
+        variance += np.trace(centre @ covariance) / len(sigma)
+        of_target = told[0] - toward @ (vectors.T @ told[1])
+        means.append(centre @ covariance @ of_target)
+    return float(variance + np.var(means, axis=0).sum())
+
+
+def _further(precisions: np.ndarray, wanted: float) -> float:
+    """Return by how much all precisions are raised where the sum of variances is `wanted`."""
     from scipy.optimize import brentq
 
     def above(further: float) -> float:
-        return float((1 / (met + further)).sum() - wanted)
+        variances = 1 / (precisions + further)
+        return float(variances.sum() - wanted)
 
     if above(0.0) <= 0:
         return 0.0
-    return float(brentq(above, 0.0, len(met) / wanted))
+    most = len(precisions) / wanted
+    return float(brentq(above, 0.0, most))

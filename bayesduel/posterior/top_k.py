@@ -170,10 +170,13 @@ def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     equally probable sets the one first that holds the arms that are more often in such a set.
     """
     inside = rank < k
+    n_draws, n_arms = rank.shape
     packed = np.packbits(inside, axis=1)
     width = packed.shape[1]
-    sets, count = np.unique(packed.view(f"S{width}")[:, 0], return_counts=True)  # as text: fast
+    texts = packed.view(f"S{width}")[:, 0]  # which are told apart fast
+    sets, count = np.unique(texts, return_counts=True)
     rows = sets.view(np.uint8).reshape(-1, width)
-    masks = np.unpackbits(rows, axis=1, count=rank.shape[1]).astype(bool)
-    order = np.lexsort((-(masks @ inside.mean(axis=0)), -count))
-    return masks[order], count[order] / len(rank)
+    masks = np.unpackbits(rows, axis=1, count=n_arms).astype(bool)
+    often = masks @ inside.mean(axis=0)
+    order = np.lexsort((-often, -count))
+    return masks[order], count[order] / n_draws

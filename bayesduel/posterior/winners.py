@@ -167,7 +167,8 @@ def winners(
     given = log_in(fit)
     if isinstance(given, Duels | Rankings):
         given = fit_model(given)
-    tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    held = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    tree = given if callable(held) else held
     check_fit(tree)
     if at is not None or weights is not None:
         tree = estimand(tree, at=at, weights=weights)

@@ -75,14 +75,15 @@ class Winners(xr.Dataset):
 
     def table(self) -> pd.DataFrame:
         """Return one row per arm, best first: the printed ranking, not rounded."""
-        order = best_first(self)
-        columns = {name: self[name].values[order] for name in RANK}
+        columns = {name: self[name].values for name in RANK}
         for criterion in ("condorcet", "copeland"):
-            columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
-        columns |= {name: self[name].values[order] for name in RATE}
-        columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values[order]
-        columns["tier"] = self["tier"].values[order]
-        return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
+            columns[criterion] = self["winner_probability"].sel(criterion=criterion).values
+        for name in RATE:
+            columns[name] = self[name].values
+        columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values
+        columns["tier"] = self["tier"].values
+        labels = pd.Index(self["arm"].values, name="arm")
+        return pd.DataFrame(columns, index=labels).iloc[best_first(self)]
 
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per arm, best first, with the columns that a person reads.
@@ -116,20 +117,16 @@ class Winners(xr.Dataset):
     def summary(self) -> dict[str, Any]:
         """Return verdict, ranking and winners by criterion as plain dictionaries and lists."""
         attrs = {k: json.loads(v) if k in JSON_ATTRS else v for k, v in self.attrs.items()}
-        table = self.table().reset_index()
-        arms = self["arm"].values
+        ranking = self.table().reset_index().to_dict("records")
+        winners: dict[str, dict[str, float]] = {}
+        for criterion, chances in self["winner_probability"].to_pandas().iterrows():
+            likely = chances[chances > 0]
+            winners[str(criterion)] = {str(arm): float(p) for arm, p in likely.items()}
         return {
             **json_ready(attrs),
             "condorcet_exists": float(self["condorcet_exists"]),
-            "ranking": json_ready(table.to_dict("records")),
-            "winners": {
-                str(criterion): {
-                    str(a): float(p)
-                    for a, p in zip(arms, self["winner_probability"].values[i], strict=True)
-                    if p > 0
-                }
-                for i, criterion in enumerate(self["criterion"].values)
-            },
+            "ranking": json_ready(ranking),
+            "winners": winners,
         }
 
     def to_json(self, **options: Any) -> str:
@@ -180,8 +177,11 @@ def best_first(found: xr.Dataset) -> np.ndarray:
 def _complete(dataset: Winners) -> bool:
     """Return whether nothing that the table needs has been selected away."""
     needed = {"order", "rank_mean", "winner_probability", "win_rate", "top_k_probability"}
-    whole = needed <= set(dataset.data_vars) and "verdict" in dataset.attrs
-    return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
+    if not needed <= set(dataset.data_vars) or "verdict" not in dataset.attrs:
+        return False
+    ordered = np.sort(dataset["order"].values)
+    same = dataset.sizes.get("arm") == dataset.sizes.get("rank") == len(ordered)
+    return same and np.array_equal(ordered, np.arange(len(ordered)))
 
 
 def _verdict_lines(dataset: Winners) -> list[str]:

@@ -381,6 +381,8 @@ def check_log(value: object, kind: type, name: str = "duels", see: str = "") -> 
             "Rankings": "; places of one ranking are not independent duels "
             "(winners, top_k, predict, scores and report take rankings)",
             "DataTree": " (a fit?): pass the log that it was made of",
+            "Fit": ": pass the log that it was made of",
+            "Study": ": pass its duels, study.duels(), or ask it for study.fit()",
         }.get(got, "")
         raise TypeError(f"{name} should be a {what}{see}, got {got}{why}")
 

@@ -98,7 +98,8 @@ class Fitting:
     model: ModelName = declared(
         "auto",
         "Model, with terms after a plus: 'davidson + time:12'. auto chooses by what LOG has: "
-        "margins, grades, ties (davidson, above 5 %), or who won.",
+        "margins, grades, ties (davidson, above 5 %), or who won. A side advantage is added where "
+        "sides have a meaning (--no-side-advantage leaves it out).",
         allowed=get_args(ModelName),
     )
     method: Method = declared(

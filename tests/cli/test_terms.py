@@ -27,6 +27,7 @@ from bayesduel.models import (
     SideAdvantage,
     TimeVarying,
     named,
+    registry,
     term_named,
 )
 
@@ -407,3 +408,77 @@ def test_a_study_takes_no_term_of_a_file(own):
     answer = run("study", "new", "s.study", "--arms", "a,b", "--term", "own_terms.py:Lead")
     assert answer.exit_code == 2 and "term should be one of" in answer.stderr
     assert "own_terms" not in sys.modules
+
+
+GAP = """
+from dataclasses import dataclass
+
+from bayesduel.models import Term, Touch
+
+
+@dataclass(frozen=True)
+class Gap(Term):
+    name = "gap"
+    parameter = "gap"
+    reads = ("length",)
+
+    def columns(self, log):
+        here = log.votes.covariate_names.index("length")
+        return {"gap": log.votes.covariates[:, here] / 2}
+
+    def design(self, cells):
+        return (Touch((), cells["gap"]),) if "gap" in cells else ()
+
+    def deviation(self, scales, cells, unit):
+        return 0.5 * unit
+"""
+
+
+@pytest.fixture
+def gap(tmp_path, monkeypatch):
+    """Return the word of a term in a file that reads the covariate length."""
+    (tmp_path / "gap_terms.py").write_text(GAP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield "gap_terms.py:Gap"
+    forget()
+
+
+def forget():
+    """Let the term be as unknown as it is to another process."""
+    sys.modules.pop("gap_terms", None)
+    TERMS.pop("gap", None)
+    registry._KNOWN.pop("gap_terms:Gap", None)
+
+
+@pytest.mark.parametrize("covariates", [["--covariates", "length"], []])
+def test_a_term_of_a_file_reads_its_covariate_alone(covariates, gap, log):
+    """Before, the covariate itself was in the model, too, or was not read."""
+    given = ["--term", gap, *covariates, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]
+    answer = run("fit", log, *given)
+    assert answer.exit_code == 0, answer.stderr
+    assert bd.load("fit.nc").duel.model.name == "bradley-terry + gap + order"
+
+
+OF_A_FIT = {
+    "predict": ["a", "b"],
+    "winners": [],
+    "report": ["-o", "page.html"],
+    "top-k": ["--k", "1"],
+    "update": ["LOG", "--earlier", "OLD", "-o", "new.nc"],
+}
+
+
+@pytest.mark.parametrize("command", OF_A_FIT)
+def test_a_saved_fit_of_a_term_of_a_file(command, gap, log):
+    given = ["--term", gap, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]
+    assert run("fit", log, *given).exit_code == 0
+    more = log.with_name("more.csv")
+    more.write_text(log.read_text())
+    places = {"LOG": str(more), "OLD": str(log)}
+    words = [places.get(word, word) for word in OF_A_FIT[command]]
+    forget()
+    answer = run(command, "fit.nc", *words)
+    assert answer.exit_code == 2 and "name its file by --term FILE.py:Gap" in answer.stderr
+    answer = run(command, "fit.nc", *words, "--term", gap)
+    assert answer.exit_code == 0, answer.stderr

@@ -4,6 +4,7 @@ import ast
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,38 @@ def test_what_calls_a_function_that_was_typed_in_follows_its_changes(sent):
 
 def _outer(x):
     return inner(x)  # noqa: F821
+
+
+RULE = """
+from dataclasses import dataclass
+import numpy as np
+from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
+
+{decorator}
+def select(belief, memory, t, rng):
+    wins = belief.wins.sum(axis=1)
+    if rng.random() < 0.5:
+        return rng.integers(0, len(wins)), rng.integers(0, len(wins))
+    return np.argmax(wins), np.argmin(wins)
+
+@dataclass(frozen=True, kw_only=True)
+class Own(PairPolicy):
+    def init(self, n_arms):
+        return ()
+"""
+
+
+def test_a_rule_that_is_not_compiled_is_played_as_plain_python_and_said(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    traces = []
+    for name, decorator in {"rule_plain": "", "rule_compiled": "@compiled"}.items():
+        (tmp_path / f"{name}.py").write_text(RULE.format(decorator=decorator))
+        caplog.clear()
+        policy = import_module(name).Own()
+        traces.append(bd.simulate(policy, "cyclic-4", 60, replications=2, seed=1, workers=1))
+        assert ("select of rule_plain is not compiled" in caplog.text) == (decorator == "")
+    plain, fast = (trace["trace"]["wins"] for trace in traces)
+    assert (plain.values == fast.values).all() and plain.values.sum() > 0

@@ -1,5 +1,7 @@
 """Held-out calibration: folds, bins, and predictions refitted by hand."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -340,6 +342,7 @@ CROSSED = {
     "tie": "davidson",
     "grade": "cumulative-logit",
 }
+FAST = {("tie", True), ("win", False)}  # a kind, and whether a fit is given
 
 
 def crossed_log(kind: str, n: int = 300) -> Duels:
@@ -358,9 +361,14 @@ def crossed_log(kind: str, n: int = 300) -> Duels:
     )
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["a fit given", "no fit given"])
-@pytest.mark.parametrize("kind", CROSSED)
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        # ten seconds each; other tests predict by each of these responses
+        pytest.param(kind, given, marks=[] if (kind, given) in FAST else pytest.mark.slow)
+        for kind, given in product(CROSSED, (True, False))
+    ],
+)
 def test_scales_of_the_whole_log_predict_as_those_of_each_fold(kind, given, monkeypatch):
     """Ties, prompts, judges and a side advantage, as if no weights could certify the draws."""
     log = crossed_log(kind)

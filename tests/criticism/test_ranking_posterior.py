@@ -186,6 +186,7 @@ OUTCOMES = [(2, 2), (0, 2), (1, 2), (40, 40), (0, 40), (20, 40), (1000, 1000), (
 
 @pytest.mark.parametrize(("won", "n"), OUTCOMES)
 @pytest.mark.parametrize("spread", [0.5, 2.0, 20.0, 60.0])
+@pytest.mark.sampled(3)
 def test_a_pair_is_integrated_out(won, n, spread):
     """By SciPy, from panel to panel. A rule about the mode was 0.06 nats a pair off."""
 

@@ -178,6 +178,7 @@ def test_groups_of_any_column_are_checked(fits, log, response, term, by):
 
 
 @each_linear_with("unit", ["judge", "prompt", "time"])
+@pytest.mark.sampled(3)
 def test_the_likelihood_of_levels_is_the_sum_of_their_duels(fits, log, response, term, unit):
     model, fit = (RESPONSES[response] + TERMS[term]).settled(log), fits(response, term)
     posterior = {name: v[:20] for name, v in fit.duel.posterior("model").items()}

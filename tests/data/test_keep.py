@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import bayesduel as bd
+from bayesduel.criticism.calibration import held_out
 from bayesduel.data.duels import Duels
 from bayesduel.models import BradleyTerry, RandomEffects, Scores
 
@@ -130,7 +131,5 @@ def test_a_fit_by_a_kept_column_is_used_throughout():
     with pytest.raises(ValueError, match="prompt should be one of the fit"):
         bd.predict(fit, "a", "b", prompt="p9")
     assert bd.posterior_predictive(fit, seed=1) is not None
-    from bayesduel.criticism.calibration import held_out
-
     found = held_out(log, model, folds=2, draws=100)
     assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)

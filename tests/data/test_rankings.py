@@ -337,3 +337,18 @@ def test_both_bad_that_cannot_be_read(votes, label, what):
 def test_a_frame_of_counts_has_no_votes_both_bad():
     with pytest.raises(ValueError, match="no column for the outcome"):
         bd.read_duels({"a": ["x"], "b": ["y"], "wins_a": [3], "wins_b": [2]}, both_bad="neither")
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_votes_that_both_are_bad_are_said_to_be_what_they_count_for(by_name, capsys):
+    words = {"left": "a", "right": "b"} if by_name else {"left": "left", "right": "right"}
+    outcome = [words["left"], words["right"], "both bad", "tie", "both bad", words["left"]]
+    votes = {"left": ["a"] * 6, "right": ["b"] * 6, "outcome": outcome}
+    log = bd.read_duels(votes, both_bad="nothing")
+    said = capsys.readouterr().err + str(log.reading)
+    assert "both bad nothing wins (2)" in said and "tie left out (1)" in said
+    found = bd.health(log.duels)
+    assert "2 votes were marked both bad: 'nothing' wins them. 1 other tie left out." in str(found)
+    plain = bd.read_duels(votes)
+    assert "both bad tie (2)" in str(plain.reading)
+    assert "2 duels were marked both bad, which counts as a tie." in str(bd.health(plain))

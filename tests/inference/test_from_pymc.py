@@ -47,6 +47,7 @@ def fits(log):
 
 @pytest.mark.parametrize("kind", ["tree", "groups", "reordered", "more"])
 @pytest.mark.parametrize("case", MODELS)
+@pytest.mark.sampled(2)
 def test_a_fit_comes_back_as_it_was(case, kind, log, fits):
     model, fit = MODELS[case], fits[case]
     built = model.build(log)

@@ -142,6 +142,7 @@ def groups_follow(monkeypatch):
 @pytest.mark.parametrize("terms", ["prompts", "prompts and judges", "families"])
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.usefixtures("groups_follow")
+@pytest.mark.sampled(3)
 def test_coordinates_keep_the_density_where_groups_follow_the_others(response, terms):
     density, _ = density_of(response, terms)
     coordinates = StandardCoordinates(density, start_of(density))

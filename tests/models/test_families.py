@@ -43,7 +43,7 @@ TERMS = {
     "judges": lambda terms: terms + RandomEffects("judge"),
     "prompts and judges": lambda terms: terms + RandomEffects("group") + RandomEffects("judge"),
 }
-CROSSED = "prompts and judges"  # which of ties go to the sampler
+CROSSED = "prompts and judges"  # which of ties go to the sampler: ten seconds, in make test-all
 CASES = [(r, t) for r in RESPONSES for t in TERMS if t != CROSSED or r == "tie"]
 
 
@@ -150,7 +150,7 @@ def test_scores_are_those_of_the_model_of_pymc(response):
 # -- whatever stands beside -----------------------------------------------------------------------
 
 
-@pytest.mark.sampled(6, f"tie-{CROSSED}")
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("response", "terms"), CASES)
 def test_families_go_with_every_response_and_term(response, terms):
     """An arm of two duels keeps to its family, and a new arm is as one that the log has no duel of.

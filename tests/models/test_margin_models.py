@@ -6,6 +6,7 @@ import statsmodels.api as sm
 from scipy import integrate, optimize, stats
 
 import bayesduel as bd
+from bayesduel.criticism.calibration import held_out
 from bayesduel.data.duels import Duels
 from bayesduel.models import (
     BradleyTerry,
@@ -394,8 +395,6 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
 
 
 def test_held_out_margins_are_predicted(votes):
-    from bayesduel.criticism.calibration import held_out
-
     found = held_out(votes[0], ThurstoneScore() + SideAdvantage(), folds=3, draws=400)
     assert found.log_loss < np.log(2)
     assert found.unit == "duel"

@@ -1,6 +1,7 @@
 """Terms: each does what it says alone and with others, and finds what was planted."""
 
 import json
+import warnings
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,6 +25,7 @@ from bayesduel.models import (
     Thurstone,
     TimeVarying,
     named,
+    term_named,
 )
 from bayesduel.models.cells import seen_in
 from bayesduel.posterior.dependence import RepeatedVotesWarning
@@ -320,6 +322,37 @@ def test_limits_of_periods_as_dates_part_votes_as_numbers_do(unit, periods):
     assert again == terms[dated]
     with pytest.raises(ValueError, match="edges should be numbers, as times of the log are"):
         terms[dated].columns(counted)
+
+
+OF_DAYS = {  # limits of a log of 60 votes from 2024-08-01 to 2026-03-14, and what is said of them
+    (2024, 2025, 2027): (
+        ValueError,
+        "times are 2024-08-01 to 2026-03-14, but all votes are in one",
+    ),
+    ("2024-01-01", "2024-02-01", "2024-03-01"): (ValueError, "all votes are in one period"),
+    ("2024-10-01", "2025-01-01", "2025-06-01"): (
+        UserWarning,
+        "36 votes of 60 lie before the first",
+    ),
+    ("2024-08-01", "2025-08-01", "2026-06-01"): (None, ""),
+}
+
+
+@pytest.mark.parametrize("limits", OF_DAYS)
+def test_limits_that_do_not_part_the_log_are_told(limits):
+    kind, words = OF_DAYS[limits]
+    time = np.datetime64("2024-08-01") + np.arange(60) * 10
+    log = bd.Duels.from_votes("ab" * 30, "bc" * 30, [1, 0, 1] * 20, time=time)
+    term = TimeVarying(edges=limits)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        if kind is ValueError:
+            with pytest.raises(ValueError, match=words):
+                term.settled(log)
+            return
+        assert term.settled(log).edges == limits
+    assert [str(w.message)[: len(words)] for w in told] == ([words] if kind else [])
+    assert term_named(f"time:{','.join(limits)}") == term
 
 
 @pytest.mark.parametrize(

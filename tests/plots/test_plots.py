@@ -231,7 +231,7 @@ def test_cyclicity_shows_replicated_logs_and_the_log(rock):
     assert low < rock.evidence.statistic < high
 
 
-@pytest.mark.parametrize("n_arms", [3, 5, 46])
+@pytest.mark.parametrize("n_arms", [3, 5, pytest.param(46, marks=pytest.mark.slow)])
 def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
     """The last arm beats the first one; each other pair is won by the earlier arm."""
     wins = np.triu(np.full((n_arms, n_arms), 40), 1)

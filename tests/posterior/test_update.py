@@ -320,6 +320,7 @@ def test_a_log_that_the_coding_of_the_fit_reads_otherwise_is_refused(tmp_path):
 
 @pytest.mark.parametrize("judges", [None, 12])
 @pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.sampled(2)
 def test_an_update_of_rankings_is_a_fit_of_all(judges, kept):
     """Rankings join those of a fit, which needs its log where errors are robust by judge."""
     rng = np.random.default_rng(5)
@@ -406,8 +407,9 @@ def test_the_earlier_log_may_be_a_file_or_a_frame(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
-@pytest.mark.parametrize("what", ["duels", "rankings"])
-@pytest.mark.parametrize("how", ["path", "log"])
+@pytest.mark.parametrize(
+    ("what", "how"), [("duels", "path"), ("duels", "log"), ("rankings", "log")]
+)
 def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
     """A job that runs twice adds no vote twice; other votes of that name are added."""
     logs = {
@@ -420,7 +422,7 @@ def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
     first.write_text(text)
     second = tmp_path / "second.csv"
     second.write_text(text + more)
-    taken = (lambda path: path) if how == "path" and what == "duels" else read
+    taken = (lambda path: path) if how == "path" else read
     fit = bd.update(bd.fit(read(first), draws=100), taken(second), draws=100)
     fit.to_netcdf(tmp_path / "fit.nc")
     fit = bd.load(tmp_path / "fit.nc")

@@ -211,6 +211,7 @@ def said(html):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2, "plain")
 def test_no_text_of_a_page_says_arm(kind, tmp_path, monkeypatch):
     make, options = KINDS[kind]
     if kind != "plain":  # a third of the time of these pages

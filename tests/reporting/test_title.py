@@ -39,6 +39,7 @@ def folder(path):
         ("votes", folder, "2 files: one.csv, two.csv"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_page_is_called_like_its_file_without_the_ending(tmp_path, name, written, title):
     log = bd.read_duels(written(tmp_path / name))
     given = {"model": BradleyTerry(), "draws": 100}

@@ -40,6 +40,7 @@ def expected(recruiter, outcome, k):
 @pytest.mark.parametrize("again", ["once", "same browser", "other browser"])
 @pytest.mark.parametrize("outcome", CODES)
 @pytest.mark.parametrize("recruiter", SETTINGS)
+@pytest.mark.sampled(3)
 def test_a_participant_comes_judges_and_is_given_back(site, recruiter, outcome, again):
     judging = None if outcome == "full" else bd.study.Judging(quota=2)
     stop = bd.study.Budget(2) if outcome == "full" else None

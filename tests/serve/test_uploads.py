@@ -185,6 +185,7 @@ def test_a_part_is_limited_and_may_be_sent_again(uploading, monkeypatch):
         "/admin/content/0/0",
     ],
 )
+@pytest.mark.sampled(2)
 def test_only_the_administrator_uploads(uploading, who, path):
     made, _ = uploading
     if who == "stranger":

@@ -9,6 +9,8 @@ import bayesduel as bd
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy, MarginPolicy, PairPolicy
 
+pytestmark = pytest.mark.plain
+
 LEARNT = bd.beliefs.Logistic()
 
 
@@ -80,6 +82,6 @@ class LargeItem(ItemPolicy):
     ],
 )
 def test_arms_that_a_rule_names_exist(policy, problem, options):
-    """Compiled loops write where they are told: a number beyond the arms was written elsewhere."""
+    """Compiled loops wrote a number beyond the arms elsewhere: make test-all compiles them."""
     with pytest.raises(IndexError, match="select of the policy should return numbers of arms"):
         bd.simulate(policy, problem, 20, seed=0, workers=1, **options)

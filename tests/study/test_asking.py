@@ -11,17 +11,27 @@ import bayesduel as bd
 from bayesduel.models import BradleyTerry, CumulativeLogit, Davidson, Sources
 from bayesduel.study.outcomes import export_rows
 from bayesduel.text import csv_text
+from tests.support.covering import covering
 
 pytestmark = pytest.mark.plain
 
 CRITERIA, REASONS = ("helpful", "short"), ("clear", "=polite", "wrong")
+COMBINED = [*itertools.product((1, 2, 4), *[(False, True)] * 3)]
 ASKED = {  # every combination of what may be asked
     f"{grades} {'bad ' * bad}{'criteria ' * many}{'words' * words}".strip(): bd.study.Asking(
         grades=grades, both_bad=bad, criteria=CRITERIA if many else (),
         decides="short" if many else None, reasons=REASONS if words else (), comment=words,
     )
-    for grades, bad, many, words in itertools.product((1, 2, 4), *[(False, True)] * 3)
+    for grades, bad, many, words in COMBINED
 }  # fmt: skip
+FAST = covering([dict(enumerate(one)) for one in COMBINED], 3, "asked")  # with all pairs
+whatever_is_asked = pytest.mark.parametrize(
+    "asking",
+    [
+        pytest.param(asking, id=name, marks=[] if k in FAST else pytest.mark.slow)
+        for k, (name, asking) in enumerate(ASKED.items())
+    ],
+)
 PLAIN = ASKED["1"]
 
 
@@ -51,7 +61,7 @@ def told(path, asking, n=24, **settings):
     return study, tickets
 
 
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@whatever_is_asked
 def test_an_answer_is_stored_whole_and_read_back_from_the_export(asking, tmp_path):
     study, tickets = told(tmp_path / "s", asking)
     with study, bd.Study(tmp_path / "s") as again:
@@ -83,7 +93,7 @@ def test_an_answer_is_stored_whole_and_read_back_from_the_export(asking, tmp_pat
             assert read.votes.outcome.tolist() == own.votes.outcome.tolist()
 
 
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@whatever_is_asked
 def test_what_is_not_asked_is_refused_and_changes_nothing(asking):
     study = bd.Study(arms=list("abc"), asking=asking, stop=None)
     ticket = study.ask()
@@ -103,7 +113,7 @@ def test_what_is_not_asked_is_refused_and_changes_nothing(asking):
     assert shown(study.ticket(ticket)) == good
 
 
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@whatever_is_asked
 def test_undo_takes_back_the_whole_answer_and_a_correction_the_outcome_alone(asking):
     study = bd.Study(
         arms=list("abc"), asking=asking, stop=None, judging=bd.study.Judging(repeats=0.3)
@@ -122,7 +132,11 @@ def test_undo_takes_back_the_whole_answer_and_a_correction_the_outcome_alone(ask
         assert study.audit()[0]["comment"] == given(asking, 1)["comment"]
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), CumulativeLogit()], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [BradleyTerry(), pytest.param(Davidson(), marks=pytest.mark.slow), CumulativeLogit()],
+    ids=str,
+)
 def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
     asking = bd.study.Asking(grades=2, both_bad=True, criteria=CRITERIA)
     study = bd.Study(arms=list("abc"), asking=asking, model=model, stop=None)
@@ -223,7 +237,7 @@ def test_a_machine_answers_each_criterion_or_the_ticket_is_skipped():
         assert study.ticket(row["id"]).criteria == dict.fromkeys(others, "tie")
 
 
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@whatever_is_asked
 def test_the_label_of_an_arm_is_an_answer_for_its_side(asking):
     study = bd.Study(arms=["GPT 5", "claude"], asking=asking, stop=None)
     good = given(asking, 0)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -119,14 +119,18 @@ BESIDE = {
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("judging", BESIDE.values(), ids=BESIDE)
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
-@pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.slow)])
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    ("asking", "judging", "kills"),
+    [
+        pytest.param(asking, judging, kills, marks=pytest.mark.slow if n else [])
+        for n, (asking, judging, kills) in enumerate(product(ASKED, BESIDE, (2, 50)))
+    ],
+)
 def test_kills_leave_whole_answers(asking, judging, kills, tmp_path):
     items = [f"item {k}" for k in range(400)]
     given = {"arms": list("abcde"), "items": items, "policy": bd.policies.Uniform(), "stop": None}
-    bd.Study(tmp_path / "s", **given, asking=asking, judging=judging).close()
+    asking, beside = ASKED[asking], BESIDE[judging]
+    bd.Study(tmp_path / "s", **given, asking=asking, judging=beside).close()
     logs = killed(tmp_path / "s", tmp_path, kills, 4, 2, ASKING_WORKER)
     study = bd.Study(tmp_path / "s")
     told = {}
@@ -145,7 +149,7 @@ def test_kills_leave_whole_answers(asking, judging, kills, tmp_path):
     assert all(len(told[ticket]) >= n for ticket, n in said.items())  # nothing lost
     counted = [row for row in study.rows() if row["outcome"] != "cannot tell"]
     assert len(counted) == study.n_duels == study.tally().sum()
-    assert bool(judging) == any(event["gold"] for event in study.audit())
+    assert bool(beside) == any(event["gold"] for event in study.audit())
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ def worse(ticket):
     "stop", [None, bd.study.Budget(30), bd.study.WithinRope(0.95, rope=0.05)], ids=repr
 )
 @pytest.mark.parametrize("path", [None, "own.study"])
+@pytest.mark.sampled(3)
 def test_a_study_without_a_judge_is_as_if_the_judge_had_not_been_there(
     policy, stop, path, tmp_path
 ):
@@ -109,6 +110,7 @@ def test_what_is_no_exclusion_is_refused(call, kind, message):
 @pytest.mark.parametrize("on_fail", ["nothing", "warn", "screen out", "exclude"])
 @pytest.mark.parametrize("answers", [better, worse])
 @pytest.mark.parametrize("path", [None, "own.study"])
+@pytest.mark.sampled(3)
 def test_who_fails_the_gold_questions(on_fail, answers, path, tmp_path):
     place = None if path is None else tmp_path / path
     judging = bd.study.Judging(gold=GOLD, gold_share=0.5, on_fail=on_fail)

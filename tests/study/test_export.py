@@ -3,6 +3,7 @@
 import csv
 import json
 import xml.etree.ElementTree as ElementTree
+from contextlib import suppress
 from uuid import UUID
 
 import pandas as pd
@@ -70,16 +71,19 @@ def answers(kind, asking, k):
 def played(kind, path=None):
     """Return a study of a kind in which judges answered, skipped, and one is excluded."""
     study = bd.Study(path, **settings(kind))
-    for k in range(30 if study.judging is None else 42):  # all that a judge may be asked
-        judge = "machine" if kind == "machine" and k % 2 else f"=judge {k % 6}"
-        try:
-            ticket = study.ask(judge=judge)
-        except NoQuestion:  # this judge has seen all
-            continue
-        if k % 9 == 4:
-            study.skip(ticket)
-        else:
-            study.tell(ticket, **answers(kind, study.asking, k))
+    n = 30 if study.judging is None else 42  # all that a judge may be asked
+    at_once = 2 if kind == "machine" else 6  # are asked before they answer: one fit for all
+    for first in range(0, n, at_once):
+        asked = []
+        for k in range(first, first + at_once):
+            judge = "machine" if kind == "machine" and k % 2 else f"=judge {k % 6}"
+            with suppress(NoQuestion):  # this judge has seen all
+                asked.append((k, study.ask(judge=judge)))
+        for k, ticket in asked:
+            if k % 9 == 4:
+                study.skip(ticket)
+            else:
+                study.tell(ticket, **answers(kind, study.asking, k))
     study.ask(judge="late")
     if kind in ("excluded", "all of it"):
         study.exclude_judge("=judge 2", "answered at random")
@@ -89,9 +93,25 @@ def played(kind, path=None):
 KINDS = (*ASKED, "items", "judging", "excluded", "machine", "margins")
 
 
+class Played(dict):
+    """Studies by kind, each played when it is first asked for."""
+
+    def __missing__(self, kind):
+        self[kind] = played(kind)
+        return self[kind]
+
+
 @pytest.fixture(scope="module")
 def studies():
-    return {kind: played(kind) for kind in KINDS}
+    return Played()
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Return the file of a study of all kinds, which exports leave as it is."""
+    path = tmp_path_factory.mktemp("stored") / "s.study"
+    played("all of it", path).close()
+    return path
 
 
 def read(path, format, kind):
@@ -114,7 +134,7 @@ def told(study):
     return {row["id"]: row for row in study.rows(everything=True)}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 @pytest.mark.parametrize("everything", [False, True], ids=["duels", "everything"])
 @pytest.mark.parametrize("format", FORMATS)
@@ -143,6 +163,7 @@ def test_each_form_is_read_back_as_the_log_of_the_study(
         assert (bd.scores(ours).to_numpy() == bd.scores(theirs).to_numpy()).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("format", TABLES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_table_of_everything_has_everything(kind, format, studies, tmp_path):
@@ -268,8 +289,8 @@ def test_argilla_gets_a_folder_as_from_disk_takes_it(kind, everything, studies, 
 @pytest.mark.parametrize("everything", [False, True], ids=["duels", "everything"])
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.sampled(4)
-def test_the_command_line_writes_what_python_writes(format, everything, tmp_path):
-    study = played("all of it", tmp_path / "s.study")
+def test_the_command_line_writes_what_python_writes(format, everything, stored, tmp_path):
+    study = bd.Study(stored)
     content, users = tmp_path / "content.csv", tmp_path / "users.csv"
     with content.open("w", newline="", encoding="utf-8") as file:
         rows = [("arm", "item", "content"), ("", "why?", "Say why."), ("tea", "why?", "**Tea**")]
@@ -279,7 +300,7 @@ def test_the_command_line_writes_what_python_writes(format, everything, tmp_path
     known = {"=judge 1": "11111111-1111-1111-1111-111111111111"}
     study.export(tmp_path / f"a.{format}", format=format, everything=everything, content=texts,
                  users=known)  # fmt: skip
-    command = ["study", "export", tmp_path / "s.study", tmp_path / f"b.{format}", "--content",
+    command = ["study", "export", stored, tmp_path / f"b.{format}", "--content",
                content, "--users", users, *(["--everything"] if everything else [])]  # fmt: skip
     command += [] if format in TABLES else ["--format", format]
     result = CliRunner().invoke(main, [str(word) for word in command])

@@ -35,10 +35,12 @@ with study.compiled_meanwhile() if sys.argv[1] == "no patience" else nullcontext
 COMMAND = """
 import sys
 from bayesduel.cli import main
+from bayesduel.jit import interpreted
 from bayesduel.study import planning
 
-planning._future = lambda setting, k, *_: (k, planning.Future(7, True, True))  # compiles nothing
-main(sys.argv[1:])
+planning._future = lambda setting, k, *_: (k, planning.Future(7, True, True))
+with interpreted():  # what is said comes before the compiler, which would take half a minute
+    main(sys.argv[1:])
 """
 COMPILES = "Compiling the policy, once per installation: it may take some minutes.\n"
 

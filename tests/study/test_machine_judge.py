@@ -45,7 +45,7 @@ def judging(study, stub, **settings):
 
 
 def test_killed_runs_double_no_verdict_and_know_their_costs(tmp_path):
-    kills = 2
+    kills = 1
     workers = 4
     found = played(tmp_path, 60, kills, workers=workers)
     assert {"429", "500", "cut", "malformed"} <= found["statuses"].keys()

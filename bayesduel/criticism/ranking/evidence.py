@@ -155,8 +155,9 @@ class PairModel:
         most = self._node(size, best.second).log_weight
         step = STEP
         while step > LEAST_STEP:
-            sides = [self._node(size, best.second + move).log_weight for move in (-step, step)]
-            if max(sides) > most - 1.0:
+            below = self._node(size, best.second - step)
+            above = self._node(size, best.second + step)
+            if max(below.log_weight, above.log_weight) > most - 1.0:
                 break
             step /= 2
         return step
@@ -168,20 +169,22 @@ class PairModel:
 
     def draw(self, n: int, rng: np.random.Generator) -> "Draws":
         """Return `n` draws: scores and side advantage (n, K + 1), and the spread of pairs (n,)."""
-        weights = np.exp(np.array([node.log_weight for node in self.nodes]) - self.log_evidence)
+        log_weights = np.array([node.log_weight for node in self.nodes])
+        weights = np.exp(log_weights - self.log_evidence)
         which = rng.choice(len(weights), n, p=weights / weights.sum())
         drawn = np.empty((n, self.log.n_arms + 1))
         spread = np.empty(n)
-        none = np.zeros(n)
         for k in np.unique(which):
             node = self.nodes[k]
             own = which == k
             self._value(node.mode, node.precision, node.spread)
             factor, _ = _factor(self._information + np.diag(node.precision))
             standard = rng.standard_normal((len(node.mode), int(own.sum())))
-            drawn[own] = node.mode + solve_triangular(factor, standard, lower=True, trans=1).T
+            away = solve_triangular(factor, standard, lower=True, trans=1)
+            drawn[own] = node.mode + away.T
             spread[own] = node.spread
-        return Draws(self.log, self.kind, drawn, spread, none, self._modes)
+        no_exceptions = np.zeros(n)
+        return Draws(self.log, self.kind, drawn, spread, no_exceptions, self._modes)
 
     def _row(self, second: float, near: Row | None) -> Row:
         """Return the nodes along the first size at one value of the second.
@@ -217,8 +220,10 @@ class PairModel:
         precision = np.full(self.log.n_arms + 1, scale**-2.0)
         precision[-1] = ORDER**-2.0
         mode, value, factor = self._climbed(precision, spread)
-        logs = 0.5 * np.log(precision).sum() - np.log(np.diag(factor)).sum()
-        return Node(mode, precision, log_size, spread, prior + value + logs)
+        of_prior = 0.5 * np.log(precision).sum()
+        of_posterior = np.log(np.diag(factor)).sum()
+        log_weight = prior + value + (of_prior - of_posterior)
+        return Node(mode, precision, log_size, spread, log_weight)
 
     def _sizes(self, log_size: float, second: float) -> tuple[float, float, float]:
         """Return scale of the scores, spread of the pairs, and log prior density of both sizes.
@@ -233,10 +238,13 @@ class PairModel:
             spread = float(np.exp(second))
             prior += 0.5 * np.log(2 / np.pi) - 0.5 * (spread / UNEVENNESS) ** 2
             prior += second - np.log(UNEVENNESS)
-            return size * float(np.exp(-(spread**2))), spread, prior
+            scale = size * float(np.exp(-(spread**2)))
+            return scale, spread, prior
         part = 1 / (1 + np.exp(-second))  # of the mean square: uniform
         prior += np.log(part) + np.log1p(-part)
-        return size * np.sqrt(1 - part), size * np.sqrt(2 * part), prior
+        scale = size * np.sqrt(1 - part)
+        spread = size * np.sqrt(2 * part)
+        return scale, spread, prior
 
     def _climbed(
         self, precision: np.ndarray, spread: float

@@ -386,22 +386,25 @@ def draw_met(pair: Pair, exceptions: float, modes: np.ndarray, place: int, level
 @compiled
 def quantile_of(pair: Pair, reach: Reach, level: float) -> float:
     """Return the quantile of a pair's `z` given scores, from a grid on each side."""
+    start = reach.highest
+    widths = (reach.low - start, reach.high - start)
     density = np.empty((2, CELLS + 1))
     mass = np.zeros(2)
     for side in range(2):
-        width = (reach.high if side else reach.low) - reach.highest
+        width = widths[side]
         for k in range(CELLS + 1):
-            log = log_density(pair, reach.highest + width * k / CELLS)
+            log = log_density(pair, start + width * k / CELLS)
             # Least density of a grid, whose logarithm is finite: 1e-300
             density[side, k] = max(np.exp(log - reach.top), 1e-300)
         for k in range(CELLS):
-            mass[side] += abs(width) * _cell(density[side, k], density[side, k + 1])
+            cell = _cell(density[side, k], density[side, k + 1])
+            mass[side] += abs(width) * cell
     below = mass[0] / (mass[0] + mass[1])
     if level < below:
         share = _from_grid(density[0], level / below)
-        return reach.highest + (reach.low - reach.highest) * share
+        return start + widths[0] * share
     share = _from_grid(density[1], (level - below) / (1.0 - below))
-    return reach.highest + (reach.high - reach.highest) * share
+    return start + widths[1] * share
 
 
 @compiled

@@ -78,12 +78,12 @@ class Sides:
         self.order = np.empty((SIZES, 2))
         for k, size in enumerate(sizes):
             _, mode, deviation = self._without_sides(size)
+            self.order[k] = mode, deviation
             first, second = of_ranks(log.n, log.won, self.spread[k], mode).T
             self.half[k] = (first - second) / 2
             self.middle[k] = (first.sum() + second.sum()) / 2
             self.middle[k] += _log_prior(size) + np.log(step)
             self.middle[k] += _log_of_order(mode, deviation)
-            self.order[k] = mode, deviation
 
     @property
     def most(self) -> float:
@@ -94,19 +94,18 @@ class Sides:
     def _sizes(self) -> tuple[float, np.ndarray]:
         """Return the step between nodes of the logarithm of the size, and the nodes."""
 
-        def density(size: float) -> float:
+        def cost(size: float) -> float:
             value, _, _ = self._without_sides(size)
-            return value + _log_prior(size)
+            return -(value + _log_prior(size))
 
         # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
-        found = minimize_scalar(
-            lambda size: -density(size), bounds=RANGE, method="bounded", options={"xatol": 0.01}
-        )
-        best = found.x
-        around = density(best - DIFFERENCE) + density(best + DIFFERENCE)
-        curvature = (2 * density(best) - around) / DIFFERENCE**2
+        found = minimize_scalar(cost, bounds=RANGE, method="bounded", options={"xatol": 0.01})
+        mode = found.x
+        around = cost(mode - DIFFERENCE) + cost(mode + DIFFERENCE)
+        curvature = (around - 2 * cost(mode)) / DIFFERENCE**2
         step = SPACING / np.sqrt(max(curvature, WIDEST**-2))
-        return step, best + step * (np.arange(SIZES) - SIZES // 2)
+        places = np.arange(SIZES) - SIZES // 2
+        return step, mode + step * places
 
     def _without_sides(self, size: float) -> tuple[float, float, float]:
         """Return the log density, and the side advantage, if the sides of pairs were independent.
@@ -119,13 +118,14 @@ class Sides:
         bent = np.zeros((log.n_arms + 1, log.n_arms + 1))
         spread = float(np.sqrt(2.0) * np.exp(size))
         value = 0.0
-        information = ORDER**-2.0
+        of_prior = ORDER**-2.0
+        information = of_prior
         # 20 steps of Newton's method for the side advantage at most: it takes 3 to 6
         for _ in range(20):
             value = of_scores(FREE, *log.pairs, scores, spread, self._modes, gradient, bent)
             # What is integrated out may bend the density the wrong way: that of the prior is left.
-            information = max(bent[-1, -1], 0.0) + ORDER**-2.0
-            step = (gradient[-1] - scores[-1] * ORDER**-2.0) / information
+            information = max(bent[-1, -1], 0.0) + of_prior
+            step = (gradient[-1] - scores[-1] * of_prior) / information
             if abs(step) < CLOSE:
                 break
             scores[-1] += np.clip(step, -ORDER, ORDER)
@@ -175,11 +175,10 @@ class RankModel:
             power = min(power + _step(slopes, 1.0 - power), 1.0)
             after, _ = self._densities(found, signs, power)
             gains = after - before
-            weights = np.exp(gains - gains.max())
-            evidence += gains.max() + np.log(weights.mean())
-            sums = np.cumsum(weights) / weights.sum()
-            level = (np.arange(n) + rng.random()) / n
-            kept = np.searchsorted(sums, level).clip(max=n - 1)
+            largest = gains.max()
+            weights = np.exp(gains - largest)
+            evidence += largest + np.log(weights.mean())
+            kept = _resampled(weights, rng)
             found = self._moved(found.at(kept), power)
         return found, float(evidence)
 
@@ -187,9 +186,10 @@ class RankModel:
     def _pair(self) -> np.ndarray:
         """The pair of two arms, or -1, (K, K)."""
         log = self.log
+        number = np.arange(len(log.n))
         pairs = np.full((log.n_arms, log.n_arms), -1)
-        pairs[log.first, log.second] = np.arange(len(log.n))
-        pairs[log.second, log.first] = np.arange(len(log.n))
+        pairs[log.first, log.second] = number
+        pairs[log.second, log.first] = number
         return pairs
 
     @property
@@ -204,16 +204,17 @@ class RankModel:
         while len(found.orders) * len(drawn) < n:
             found = self._moved(found, 1.0)
             drawn.append(found)
-        which = rng.permutation(len(found.orders) * len(drawn))[:n]
         together = Particles(*map(np.concatenate, zip(*drawn, strict=True)))
+        which = rng.permutation(len(together.orders))[:n]
         orders, nodes, exceptions = together.at(which)
         mode, deviation = self.sides.order[nodes].T
         order = mode + deviation * rng.standard_normal(n)
         places = np.argsort(orders, axis=1)
+        coefficients = np.column_stack([-places, order])
         return Draws(
             log=self.log,
             kind=RANKS,
-            coefficients=np.column_stack([-places, order]).astype(float),
+            coefficients=coefficients.astype(float),
             spread=self.sides.spread[nodes],
             exceptions=exceptions,
             modes=np.zeros(len(self.log.n)),
@@ -237,34 +238,51 @@ class RankModel:
 
     def _moved(self, found: Particles, power: float) -> Particles:
         """Return particles after Gibbs steps of each arm, of the size and of the exceptions."""
-        rng = self._rng
-        n = len(found.orders)
         half = power * self.sides.half[found.nodes]
         ahead, _ = mixed(half, found.exceptions)
         behind, _ = mixed(-half, found.exceptions)
         orders = found.orders.copy()
-        uniform = rng.random(orders.shape)
+        uniform = self._rng.random(orders.shape)
         place_arms(orders, ahead - behind, self._pair, uniform)
         signs = self._signs(orders)
         moved = found._replace(orders=orders)
+        moved = moved._replace(nodes=self._nodes(moved, signs, power))
+        if not self._exceptions:
+            return moved
+        return moved._replace(exceptions=self._exception_rates(moved, signs, power))
+
+    def _nodes(self, found: Particles, signs: np.ndarray, power: float) -> np.ndarray:
+        """Return a node of the size for each particle, drawn given the rest."""
+        n = len(found.orders)
         logs = np.empty((n, SIZES))
         for node in range(SIZES):
-            there = moved._replace(nodes=np.full(n, node))
+            there = found._replace(nodes=np.full(n, node))
             logs[:, node], _ = self._densities(there, signs, power)
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         sums = np.cumsum(weights, axis=1)
-        level = rng.random((n, 1)) * sums[:, -1:]
-        nodes = (sums < level).sum(axis=1)
-        moved = moved._replace(nodes=nodes)
-        if not self._exceptions:
-            return moved
-        _, against = mixed(power * signs * self.sides.half[nodes], moved.exceptions)
-        drawn = rng.random(against.shape) < against
+        level = self._rng.random((n, 1)) * sums[:, -1:]
+        return (sums < level).sum(axis=1)
+
+    def _exception_rates(self, found: Particles, signs: np.ndarray, power: float) -> np.ndarray:
+        """Return the probability of an exception for each particle, drawn given the rest.
+
+        A Beta law, given which pairs are exceptions, cut off at `MOST_EXCEPTIONS`.
+        """
+        toward = power * signs * self.sides.half[found.nodes]
+        _, against = mixed(toward, found.exceptions)
+        drawn = self._rng.random(against.shape) < against
         n_against = drawn.sum(axis=1)
         shape = (1.0 + n_against, 1.0 + len(self.log.n) - n_against)
         below = betainc(*shape, MOST_EXCEPTIONS)
-        exceptions = betaincinv(*shape, rng.random(n) * below)
-        return moved._replace(exceptions=exceptions)
+        return betaincinv(*shape, self._rng.random(len(n_against)) * below)
+
+
+def _resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return which particles are kept, by systematic resampling."""
+    n = len(weights)
+    sums = np.cumsum(weights) / weights.sum()
+    level = (np.arange(n) + rng.random()) / n
+    return np.searchsorted(sums, level).clip(max=n - 1)
 
 
 @compiled
@@ -305,7 +323,8 @@ def mixed(toward: np.ndarray, exceptions: np.ndarray) -> tuple[np.ndarray, np.nd
     if not exceptions.any():
         return toward, np.zeros_like(toward)
     against = np.log(exceptions)[:, None] - toward
-    total = np.logaddexp(np.log1p(-exceptions)[:, None] + toward, against)
+    along = np.log1p(-exceptions)[:, None] + toward
+    total = np.logaddexp(along, against)
     return total, np.exp(against - total)
 
 
@@ -314,9 +333,13 @@ def _step(slopes: np.ndarray, most: float) -> float:
 
     Their log weights are taken to grow with the power as they do where it starts.
     """
+    below_largest = slopes - slopes.max()
 
-    def kept(step: float) -> float:
-        weights = np.exp(step * (slopes - slopes.max()))
-        return float(weights.sum() ** 2 / (weights**2).sum()) / len(slopes) - KEPT
+    def excess(step: float) -> float:
+        weights = np.exp(step * below_largest)
+        effective = float(weights.sum() ** 2 / (weights**2).sum())
+        return effective / len(slopes) - KEPT
 
-    return most if kept(most) >= 0 else float(brentq(kept, 0.0, most))
+    if excess(most) >= 0:
+        return most
+    return float(brentq(excess, 0.0, most))

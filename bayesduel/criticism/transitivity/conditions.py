@@ -67,7 +67,9 @@ def conditional_p_value(
     if not terms:
         return (), float("nan")
     model = BradleyTerry()
-    for term in (*([SideAdvantage()] if design.has_order else []), *terms.values()):
+    if design.has_order:
+        model = model + SideAdvantage()
+    for term in terms.values():
         model = model + term
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:
@@ -88,28 +90,29 @@ def conditional_p_value(
     right = votes.right[decided].astype(np.int64)
     low = np.minimum(left, right)
     high = np.maximum(left, right)
-    weight = votes.weight[decided]
     win = np.where(left == low, win, 1 - win)
     if role is None:
         of_low = rng.binomial(n, win)
     else:
         units = units_of(duels, role)
         kept = units.points(units.outcome) != 0
-        of_low = _majorities(units, kept, n, win, weight, rng)
+        of_low = _majorities(units, kept, n, win, votes.weight[decided], rng)
         low = units.low[kept]
         high = units.high[kept]
-    place = np.searchsorted(
-        design.first * design.n_arms + design.second, low * design.n_arms + high
-    )
-    won = np.ascontiguousarray(of_low @ grouped(place, len(design.first)), dtype=float)
-    found = measured(design, triads, won, first_wins)[:, 0]
-    observed = measured(design, triads, design.by_pair(design.won)[None], first_wins)[0, 0]
-    no_more_cyclic = as_cyclic(-found, -observed).sum()
+    pair = design.first * design.n_arms + design.second
+    place = np.searchsorted(pair, low * design.n_arms + high)
+    won = of_low @ grouped(place, len(pair))
+    won = np.ascontiguousarray(won, dtype=float)
+    replicated = measured(design, triads, won, first_wins)[:, 0]
+    of_log = design.by_pair(design.won)[None]
+    observed = measured(design, triads, of_log, first_wins)[0, 0]
+    n_logs = 1 + len(replicated)
+    no_more_cyclic = 1 + as_cyclic(-replicated, -observed).sum()
     # Share of logs no more cyclic than this one, 0.025: the other tail, two-sided 95 %
-    if 1 + no_more_cyclic <= 0.025 * (1 + len(found)):
+    if no_more_cyclic <= 0.025 * n_logs:
         return tuple(terms), float("nan")
-    n_as_cyclic = as_cyclic(found, observed).sum()
-    return tuple(terms), float((1 + n_as_cyclic) / (1 + len(found)))
+    n_as_cyclic = 1 + as_cyclic(replicated, observed).sum()
+    return tuple(terms), float(n_as_cyclic / n_logs)
 
 
 def _majorities(
@@ -135,4 +138,5 @@ def _majorities(
         drawn[:, rows] = 2 * rng.binomial(n[rows], win[:, rows]) - weight[rows]
         points = np.where(level, units.points(drawn), points)
     coin = rng.choice([-1, 1], points.shape)
-    return np.asarray(np.where(points == 0, coin, points) > 0)[:, kept]
+    settled = np.where(points == 0, coin, points)
+    return np.asarray(settled > 0)[:, kept]

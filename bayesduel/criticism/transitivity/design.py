@@ -79,10 +79,15 @@ def majority_design(duels: Duels, role: Literal["group", "judge"]) -> DecidedDue
     units = units_of(duels, role)
     points = units.points(units.outcome)
     decided = points != 0
+    won = (points[decided] > 0).astype(float)
     return _gather(
-        duels.n_arms, units.low[decided], units.high[decided], units.side[decided],
-        np.ones(int(decided.sum())), (points[decided] > 0).astype(float),
-    )  # fmt: skip
+        duels.n_arms,
+        units.low[decided],
+        units.high[decided],
+        units.side[decided],
+        np.ones(len(won)),
+        won,
+    )
 
 
 def _gather(
@@ -122,11 +127,14 @@ def _order_status(
     from scipy.sparse import csgraph, csr_array
 
     first_won = (won * (side > 0) + (n - won) * (side < 0)).sum()
-    if not 0 < first_won < (n * (side != 0)).sum():
+    sided = (n * (side != 0)).sum()
+    if not 0 < first_won < sided:
         return "not recorded"
-    n_cells = len(np.unique((low * n_arms + high) * 3 + side.astype(np.int64)))
+    cell = (low * n_arms + high) * 3 + side.astype(np.int64)
+    n_cells = len(np.unique(cell))
     edges = csr_array((np.ones(len(low)), (low, high)), shape=(n_arms, n_arms))
-    n_scores = n_arms - csgraph.connected_components(edges, directed=False)[0]
+    n_components = csgraph.connected_components(edges, directed=False)[0]
+    n_scores = n_arms - n_components
     if n_cells <= n_scores + 1:
         return "not identified"
     information = _profile_information(n_arms, low, high, side, n)

@@ -12,6 +12,7 @@ from bayesduel.criticism.ranking.evidence import PairModel, log_of
 from bayesduel.criticism.ranking.pair_models import ONE_SCORE
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.intervals import TAILS95
+from bayesduel.posterior.draws import chunks
 
 __all__ = ["ScoreModel"]
 
@@ -67,10 +68,11 @@ class ScoreModel:
         first = design.first[design.pair]
         second = design.second[design.pair]
         # 2,000,000 logs times cells drawn at once: 16 megabytes
-        part = max(1, 2_000_000 // len(number))
-        for start in range(0, n, part):
-            scores = drawn[start : start + part]
+        for part in chunks(n, 2_000_000 // len(number)):
+            scores = drawn[part]
+            order = scores[:, -1:]
             odds = scores.take(first, axis=1) - scores.take(second, axis=1)
-            odds += design.side * scores[:, -1:]
+            odds += design.side * order
             won = rng.binomial(number, expit(odds))
-            yield np.add.reduceat(won, design.starts, axis=1).astype(float)
+            by_pair = np.add.reduceat(won, design.starts, axis=1)
+            yield by_pair.astype(float)

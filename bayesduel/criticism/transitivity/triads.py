@@ -60,18 +60,26 @@ def closed_triads(
     place[first, second] = np.arange(len(first))
     met = place >= 0
     later = [np.flatnonzero(row) for row in met]  # arms after each that it met
-    ends = np.cumsum([0, *(met[np.ix_(js, js)].sum() for js in later)])
+
+    def closing(i: int) -> np.ndarray:
+        """Return which of the later arms that `i` met themselves met, (n, n)."""
+        return met[np.ix_(later[i], later[i])]
+
+    numbers = [closing(i).sum() for i in range(n_arms)]
+    ends = np.cumsum([0, *numbers])
     n_closed = int(ends[-1])
     kept = np.arange(n_closed)
     if n_closed > most:
         kept = np.sort(rng.choice(n_closed, most, replace=False))
     borders = np.searchsorted(kept, ends)
     edges = np.empty((len(kept), 3), dtype=np.int64)
-    for i, js in enumerate(later):
+    for i in range(n_arms):
         here = slice(borders[i], borders[i + 1])
-        pairs = js[np.argwhere(met[np.ix_(js, js)])]
-        j, k = pairs[kept[here] - ends[i]].T
-        edges[here] = np.stack([place[i, j], place[j, k], place[i, k]], axis=1)
+        pairs = np.argwhere(closing(i))[kept[here] - ends[i]]
+        j, k = later[i][pairs].T
+        edges[here, 0] = place[i, j]
+        edges[here, 1] = place[j, k]
+        edges[here, 2] = place[i, k]
     return Triads(edges, n_closed, comb(n_arms, 3))
 
 
@@ -88,8 +96,9 @@ def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.n
     """
     by_side = [design.side > 0, design.side < 0]
     even = np.select(by_side, [first_wins, 1 - first_wins], 0.5)
-    mean = design.by_pair(design.n * even)
-    variance = design.by_pair(design.n * even * (1 - even))
+    expected = design.n * even
+    mean = design.by_pair(expected)
+    variance = design.by_pair(expected * (1 - even))
     z = (won - mean) / np.sqrt(variance)
     return np.where(np.abs(z) < LEVEL, 0.0, z)
 

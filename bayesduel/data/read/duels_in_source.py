@@ -74,7 +74,8 @@ def duels_in(
         source.say(
             f"{join(names, quote=True)} "
             f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            f"({as_options(missing=[*names])} takes {'them' if len(names) > 1 else 'it'} as missing)"
+            f"({as_options(missing=[*names])} takes "
+            f"{'them' if len(names) > 1 else 'it'} as missing)"
         )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
@@ -92,7 +93,8 @@ def duels_in(
     log = log_from_rows.label_rows(
         rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
     )
-    record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
+    told = [(f.where, f.what, f.n) for f in faults]
+    record = understood(source, roles, rows, examined, told, both_bad)
     source.say(*notice_of(record, roles, reading))
     n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())

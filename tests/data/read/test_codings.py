@@ -151,6 +151,7 @@ def read_as_meant(coding, codes, names):
 
 
 @pytest.mark.parametrize("coding", MEANING)
+@pytest.mark.sampled(2)
 def test_a_batch_of_a_log_is_read_as_the_log_was(coding):
     """However few codes occur in the batch; all of the log's coding occur in it."""
     whole = read(COLUMNS["own"], MEANING[coding])

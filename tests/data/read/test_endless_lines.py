@@ -25,6 +25,7 @@ ROW = b'{"left": "a", "right": "b", "outcome": "left"}\n'
     ],
 )
 @pytest.mark.parametrize("on_bad", ["error", "skip"])
+@pytest.mark.sampled(2)
 def test_an_endless_compressed_line_is_refused_while_it_is_read(
     name, before, line, on_bad, tmp_path
 ):

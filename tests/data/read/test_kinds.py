@@ -9,6 +9,8 @@ import io
 import random
 import re
 import shlex
+from collections import Counter
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -34,13 +36,20 @@ def drawn(n=200, seed=3, ties=0.15, arms=ARMS):
     return pd.DataFrame(rows, columns=["first", "second", "result", "judge"])
 
 
+def table_of(found):
+    """Return the sums of each arm over each as a frame; there should be no other arms."""
+    assert {arm for pair in found for arm in pair} <= {*ARMS}
+    sums = [[float(found[one, other]) for other in ARMS] for one in ARMS]
+    return pd.DataFrame(sums, index=ARMS, columns=ARMS)
+
+
 def points(first, second, result):
     """Return the points of each arm over each, a tie half a point for both."""
-    found = pd.DataFrame(0.0, index=ARMS, columns=ARMS)
+    found = Counter()
     for one, other, share in zip(first, second, result, strict=True):
-        found.loc[one, other] += share
-        found.loc[other, one] += 1 - share
-    return found
+        found[one, other] += share
+        found[other, one] += 1 - share
+    return table_of(found)
 
 
 def right_points(duels):
@@ -52,14 +61,14 @@ def points_of(log):
     frame = log.to_frame()
     weight = frame["weight"] if "weight" in frame else np.ones(len(frame))
     shares = {"left": 1.0, "right": 0.0, "tie": 0.5}
-    found = pd.DataFrame(0.0, index=ARMS, columns=ARMS)
+    found = Counter()
     for left, right, outcome, n in zip(
         frame["left"], frame["right"], frame["outcome"], weight, strict=True
     ):
         share = float(shares.get(outcome, outcome))
-        found.loc[left, right] += share * n
-        found.loc[right, left] += (1 - share) * n
-    return found
+        found[left, right] += share * n
+        found[right, left] += (1 - share) * n
+    return table_of(found)
 
 
 def same(log, wanted):
@@ -118,14 +127,14 @@ def orders_of(table):
 
 
 def orders_read(log):
-    found = pd.DataFrame(0.0, index=ARMS, columns=ARMS)
+    found = Counter()
     for k in range(len(log.weight)):
         own = log.ranking == k
         rows = list(zip([log.arms[a] for a in log.arm[own]], log.place[own], strict=True))
         for one, place in rows:
             for other, place_of_other in rows:
-                found.loc[one, other] += float(place < place_of_other) * log.weight[k]
-    return found
+                found[one, other] += float(place < place_of_other) * log.weight[k]
+    return table_of(found)
 
 
 BESIDE = {
@@ -152,6 +161,7 @@ def test_ranks_are_never_read_as_scores(beside, tmp_path, capsys):
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("kind", ["strict", "seconds"])
+@pytest.mark.sampled(3)
 def test_a_table_of_scores_that_may_be_ranks_needs_its_direction(beside, kind, tmp_path):
     table = places(kind)
     path = written(BESIDE[beside](table), tmp_path)
@@ -217,6 +227,7 @@ SIDES_OF_SCORES = {
 
 @pytest.mark.parametrize("names_of", SIDES_OF_SCORES)
 @pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.sampled(3)
 def test_scores_of_two_named_arms_are_a_margin(names_of, turned, tmp_path, capsys):
     one, other, score, score_of_other = SIDES_OF_SCORES[names_of]
     duels = drawn()
@@ -266,12 +277,10 @@ def test_a_best_that_was_not_shown_is_a_tie_or_a_bad_row(tie, wrong, tmp_path, c
             bd.read_rankings(written(frame, tmp_path))
         return
     log = bd.read_rankings(written(frame, tmp_path))
-    wanted = pd.DataFrame(0.0, index=ARMS, columns=ARMS)
+    wanted = Counter()
     for won, own in zip(best, shown, strict=True):
-        for other in own:
-            if won != tie and won != other:
-                wanted.loc[won, other] += 1
-    pd.testing.assert_frame_equal(orders_read(log), wanted)
+        wanted.update((won, other) for other in own if won not in (tie, other))
+    pd.testing.assert_frame_equal(orders_read(log), table_of(wanted))
     assert tie not in log.arms
     assert "left out 6 rankings" in capsys.readouterr().err
 
@@ -286,14 +295,12 @@ def test_arms_joined_in_an_order_share_a_place(mark, tmp_path):
         made.append([*([a] for a in own[:-last]), own[-last:]])
         texts.append(" > ".join(mark.join(group) for group in made[-1]))
     log = bd.read_rankings(written(pd.DataFrame({"order": texts}), tmp_path))
-    wanted = pd.DataFrame(0.0, index=ARMS, columns=ARMS)
+    wanted = Counter()
     for groups in made:
         for k, group in enumerate(groups):
             for below in groups[k + 1 :]:
-                for one in group:
-                    for other in below:
-                        wanted.loc[one, other] += 1
-    pd.testing.assert_frame_equal(orders_read(log), wanted)
+                wanted.update(product(group, below))
+    pd.testing.assert_frame_equal(orders_read(log), table_of(wanted))
 
 
 # -- D4: the winner is written first
@@ -301,6 +308,7 @@ def test_arms_joined_in_an_order_share_a_place(mark, tmp_path):
 
 @pytest.mark.parametrize("turned", [0, 1, 3, 6, 10])
 @pytest.mark.parametrize("columns", [("player1", "player2"), ("model_a", "model_b")])
+@pytest.mark.sampled(2)
 def test_a_winner_that_is_written_first_is_no_side_advantage(turned, columns, tmp_path, capsys):
     duels = drawn(n=240, ties=0)
     won_first = duels["result"] == 1
@@ -361,6 +369,7 @@ RESULTS = {"letters": ("W", "L", "D"), "words": ("win", "loss", "draw"),
 
 @pytest.mark.parametrize("results", RESULTS)
 @pytest.mark.parametrize("with_id", ["match_id", "Game", None])
+@pytest.mark.sampled(3)
 def test_a_match_of_two_rows_counts_once(results, with_id, tmp_path, capsys):
     won, lost, drew = RESULTS[results]
     duels = drawn()
@@ -389,6 +398,7 @@ def test_a_match_of_two_rows_counts_once(results, with_id, tmp_path, capsys):
                "better_response_id", "chosen", "selected"],
 )  # fmt: skip
 @pytest.mark.parametrize("sides", [("model_a", "model_b"), ("response_0", "response_1")])
+@pytest.mark.sampled(3)
 def test_0_and_1_are_asked_about_where_they_may_be_an_index(column, sides, tmp_path):
     duels = drawn(ties=0)
     index = (1 - duels["result"]).astype(int)

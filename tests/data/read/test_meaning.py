@@ -161,6 +161,7 @@ def test_a_column_of_ties_and_one_of_what_was_shown_first():
 @pytest.mark.parametrize("kind", ["frame", "csv"])
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("beside", ["nothing", "ties", "judge", "order", "margin"])
+@pytest.mark.sampled(3)
 def test_sides_of_several_members(kind, columns, beside, tmp_path):
     rng = np.random.default_rng(0)
     sides = [rng.choice(6, 4, replace=False) for _ in range(60)]

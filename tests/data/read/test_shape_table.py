@@ -105,6 +105,7 @@ ONE_HOT = [
 
 @pytest.mark.parametrize(("left", "right", "first", "second", "tie", "flags"), ONE_HOT)
 @pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.sampled(3)
 def test_one_hot(way, tmp_path, left, right, first, second, tie, flags, turned):
     rows = duels(CITIES)
     columns = {left: [a for a, _, _ in rows], right: [b for _, b, _ in rows]}
@@ -156,6 +157,7 @@ def two_rows(rows, match, team, opponent, result, words):
 
 @pytest.mark.parametrize(("match", "team", "opponent", "result", "words"), MATCHES)
 @pytest.mark.parametrize("order", ["as played", "shuffled"])
+@pytest.mark.sampled(3)
 def test_two_rows_for_each_match(
     way, tmp_path, capsys, match, team, opponent, result, words, order
 ):
@@ -224,6 +226,7 @@ def one_row_per_alternative(sets, names, flags, shuffled=False):
 
 @pytest.mark.parametrize(("names", "flags", "options"), CHOICES)
 @pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.sampled(3)
 def test_choices_of_two_are_duels(way, tmp_path, names, flags, options, shuffled):
     sets = [own[:2] for own in orders(CITIES, 40)]
     table = one_row_per_alternative(sets, names, flags, shuffled)
@@ -234,6 +237,7 @@ def test_choices_of_two_are_duels(way, tmp_path, names, flags, options, shuffled
 
 @pytest.mark.parametrize(("names", "flags", "options"), CHOICES[:4])
 @pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.sampled(3)
 def test_choices_of_several_are_rankings(way, tmp_path, names, flags, options, shuffled):
     sets = [*orders(CITIES, 40, whole=False), list(CITIES)]
     table = one_row_per_alternative(sets, names, flags, shuffled)
@@ -278,6 +282,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("separator", "arms", "codes"), PAIRS)
 @pytest.mark.parametrize("missing", ["NA", ""])
+@pytest.mark.sampled(3)
 def test_a_column_for_each_pair(way, tmp_path, separator, arms, codes, missing):
     rng = random.Random(3)
     pairs = [(a, b) if rng.random() < 0.5 else (b, a) for k, a in enumerate(arms) for b in arms[:k]]
@@ -312,6 +317,7 @@ def test_columns_of_words_with_underscores_are_not_pairs(tmp_path):
 
 @pytest.mark.parametrize("empty", [0, "", "NA", None, "0"])
 @pytest.mark.parametrize("arms", [CITIES, ("bean1", "bean2", "bean3"), ("京都", "b c", "d", "e")])
+@pytest.mark.sampled(3)
 def test_a_column_of_places_for_each_arm(way, tmp_path, capsys, empty, arms):
     told = orders(arms, 40, whole=False)
     table = [{a: own.index(a) + 1 if a in own else empty for a in arms} for own in told]
@@ -521,6 +527,7 @@ def test_decimals_of_rankings(tmp_path, sign, form, given_sign):
 
 @pytest.mark.parametrize("form", ["order", "wide", "long", "ranks", "places", "lists"])
 @pytest.mark.parametrize("n_levels", [2, 3])
+@pytest.mark.sampled(3)
 def test_rankings_by_a_column(way, tmp_path, form, n_levels):
     """A log for each value of a column, with its own rankings alone."""
     lists = orders(list("abcd"), n=12)
@@ -572,6 +579,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("long", [False, True])
+@pytest.mark.sampled(3)
 def test_tables_of_scores(way, tmp_path, name, lower, long):
     item, models = TABLES[name]
     rows = []

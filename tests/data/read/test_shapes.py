@@ -131,6 +131,7 @@ RECORDS = ["wins,losses,draws", "W,L,D", "w,l,t", "won,lost,drawn", "victories,d
 @pytest.mark.parametrize("drawn", [True, False])
 @pytest.mark.parametrize("names", RECORDS)
 @pytest.mark.parametrize("arms", ["player,opponent", "team,opponent"])
+@pytest.mark.sampled(3)
 def test_wins_and_losses_are_counts_of_a_pair(arms, names, drawn, tmp_path):
     rows = [("ann", "bob", 3, 1, 0), ("bob", "cid", 2, 2, 1), ("cid", "ann", 0, 4, 2)]
     n_columns = 5 if drawn else 4
@@ -188,6 +189,7 @@ JUDGED = [  # first, second, what each of two judges says
 @pytest.mark.parametrize(
     "arms", ["dish_a dish_b", "sandwich_a sandwich_b", "probe1 probe2", "left right"]
 )
+@pytest.mark.sampled(2)
 def test_columns_of_judges_stand_beside_any_pair_of_arms(arms, named):
     sides = arms.split()
     judges = named.split()

@@ -99,6 +99,7 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("sep", [",", ";", "\t"])
+@pytest.mark.sampled(3)
 def test_sides_winners_and_judges_in_several_languages(tmp_path, language, sep):
     names, words = LANGUAGES[language]
     first, second, tie = words.split()
@@ -177,6 +178,7 @@ def orders(n=12):
 
 @pytest.mark.parametrize("kind", RANKED)
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.sampled(3)
 def test_ranks_of_arms_whose_column_is_named_by_what_they_are(tmp_path, kind, reverse):
     rows = [(f"u{u}", arm, k) for u, order in enumerate(orders()) for k, arm in enumerate(order, 1)]
     rows = rows[::-1] if reverse else rows

@@ -145,6 +145,7 @@ PLAYERS = {
 
 @pytest.mark.parametrize("head", PLAYERS)
 @pytest.mark.parametrize("again", [False, True])
+@pytest.mark.sampled(2)
 def test_a_row_for_each_player_of_doubles(tmp_path, head, again):
     lines = [head, *(",".join(map(str, row)) for row in of_players(PLAYERS[head]))]
     if again:  # the header line, as in files that were joined
@@ -302,6 +303,7 @@ def test_a_shape_is_said_in_the_columns_of_the_file(tmp_path, kind, capsys):
 
 @pytest.mark.parametrize("kind", [*SHAPED, *OTHERS])
 @pytest.mark.parametrize("at", [2, -1])
+@pytest.mark.sampled(3)
 def test_a_header_line_that_comes_again_is_counted_and_no_data(tmp_path, kind, at, capsys):
     table = SHAPED[kind][0] if kind in SHAPED else OTHERS[kind]
     lines = table.splitlines()

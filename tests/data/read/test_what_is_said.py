@@ -1,6 +1,8 @@
 """Options that say how a source is written: where, decimal, time_format; and spreadsheets."""
 
 import importlib
+import re
+from contextlib import nullcontext
 from datetime import date, timedelta
 
 import numpy as np
@@ -63,6 +65,7 @@ def source(request, tmp_path):
         ("status LIKE 'o%'", [0, 1, 3, 5]),
     ],
 )
+@pytest.mark.sampled(2)
 def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept):
     log = bd.read_duels(source, where=where, keep=["n"])
     frame = log.to_frame()
@@ -312,3 +315,27 @@ def test_a_study_is_no_log_and_its_export_is_named(tmp_path):
         study.tell(study.ask(), "left")
     with pytest.raises(ValueError, match=r"got a study; write its duels with `bayesduel study exp"):
         bd.read_duels(tmp_path / "a.study")
+
+
+PAIRS = {  # columns of a covariate, one for each side, and what to name in their place
+    ("len_a", "len_b"): "len",
+    ("left_x", "right_x"): "x",
+    ("Model A tokens", "Model B tokens"): None,
+}
+
+
+@pytest.mark.parametrize("by_command", [True, False])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_both_columns_of_a_covariate_are_not_two_covariates(pair, by_command):
+    stem = PAIRS[pair]
+    left, right = pair
+    votes = {"model_a": list("abab"), "model_b": list("bcca"), "winner": ["model_a", "model_b"] * 2}
+    votes |= {left: [1, 2, 3, 4], right: [4, 3, 1, 2], "neutral": [1, 0, 1, 0]}
+    remedy = "give a column with their difference"
+    if stem is not None:
+        named = "--covariates neutral,{}" if by_command else "covariates=['neutral', '{}']"
+        remedy = f"name it {stem!r} (left minus right), {named.format(stem)}"
+    reader = command_line() if by_command else nullcontext()
+    with reader, pytest.raises(ValueError, match=re.escape(remedy)):
+        bd.read_duels(votes, covariates=[left, "neutral", right])
+    assert bd.read_duels(votes, covariates=[left]).votes.covariate_names == (left,)
