@@ -38,7 +38,13 @@ from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
-from bayesduel.system.arguments import check_text, check_type, did_you_mean, shown_value
+from bayesduel.system.arguments import (
+    by_reader,
+    check_text,
+    check_type,
+    did_you_mean,
+    shown_value,
+)
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -53,6 +59,7 @@ __all__ = [
     "check_class",
     "classes_of",
     "know",
+    "label_and_terms",
     "model_from_settings",
     "model_named",
     "model_settings",
@@ -180,12 +187,12 @@ def named(name: str, **settings: Any) -> Any:
     'bradley-terry + order'
     """
     check_type(name, str, "name", "the name of a model")
-    label, *words = _parts_of(name)
+    label, *words = label_and_terms(name)
     made = _made(_spelled(label), settings, {})
     return made if "terms" in settings else reduce(add_term, words, made)
 
 
-def _parts_of(name: str) -> list[str]:
+def label_and_terms(name: str) -> list[str]:
     """Return the model and the terms that a name lists.
 
     A plus without spaces may also belong to the name of a column.
@@ -498,10 +505,14 @@ def _classes_named(places: Mapping[str, str]) -> dict[str, type]:
         registered = {**TERMS, **MODELS}.get(str(name))
         kind = _KNOWN.get(str(place)) or registered
         if kind is None or _name_of(kind) != name or kind.__module__.startswith(SHIPPED):
+            given = by_reader(
+                "pass the class with bayesduel.load(path, classes=[...]), or register it with "
+                "bayesduel.models.register",
+                f"name its file by --term FILE.py:{str(place).rpartition(':')[2]}",
+            )
             raise ValueError(
                 f"the file needs the class {shown_value(place)} for {shown_value(name)}, and "
-                "loading a file never imports code: pass the class with bayesduel.load(path, "
-                "classes=[...]), or register it with bayesduel.models.register"
+                f"loading a file never imports code: {given}"
             )
         found[str(name)] = kind
     return found

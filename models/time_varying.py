@@ -1,5 +1,6 @@
 """TimeVarying: scores that change over time; those of a fit are of the last period."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,7 +14,9 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term
 from bayesduel.models.touch import Touch, contribution
-from bayesduel.system.arguments import as_options, check_one_of, numbers
+from bayesduel.system.arguments import as_options, check_one_of, shown_value
+from bayesduel.system.warnings import warn
+from bayesduel.text import count, join
 
 __all__ = ["TimeVarying"]
 
@@ -56,14 +59,21 @@ class TimeVarying(Term):
     prior
         Scale of the prior of `drift`, on the scale of the scores.
     edges
-        Limits of the periods, in microseconds since 1970 or in the log's own numbers. Written
-        down by a fit; by default they cut the log's span evenly.
+        Limits of the periods, increasing, the first and the last one too: dates (a datetime, or
+        text such as "2026-05-01"), or numbers where times of the log are numbers. A vote before the
+        first or after the last limit counts to the nearest period, with a warning. Written down by
+        a fit; by default they cut the log's span evenly.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not as described; when built, if a vote has no time (missing, or
-        not read as one), or all have the same.
+        not read as one), all have the same, or limits put all votes into one period.
+
+    Warns
+    -----
+    BayesduelWarning
+        If votes lie before the first or after the last limit.
 
     References
     ----------
@@ -82,7 +92,7 @@ class TimeVarying(Term):
     process: Literal["walk", "smooth"] = "walk"
     periods: int = 20
     prior: float | Prior = 0.5
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | tuple[str, ...] | None = None
 
     name: ClassVar[str] = "time"
     takes_teams: ClassVar[bool] = True
@@ -96,42 +106,53 @@ class TimeVarying(Term):
         if not 2 <= self.periods <= 200:
             raise ValueError(f"periods should be from 2 to 200, got {self.periods}")
         if self.edges is not None:
-            edges = tuple(numbers(self.edges, "edges").ravel().tolist())
-            if len(edges) < 3 or not (np.diff(edges) > 0).all():
+            edges = _limits_of(self.edges)
+            if len(edges) < 3 or not (np.diff(_as_numbers(edges)) > 0).all():
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
-            object.__setattr__(self, "edges", edges)
+            object.__setattr__(self, "edges", _written(edges))
         super().__post_init__()
 
     @classmethod
     def worded(cls, text: str) -> "TimeVarying":
-        """Return the term of a number of periods, "time:12", or of a process, "time:smooth"."""
+        """Return the term that a word names after a colon.
+
+        "time:12" for a number of periods, "time:smooth" for a process, and limits of periods with
+        commas: "time:2024-08-01,2025-01-01,2025-07-01".
+        """
+        if "," in text:
+            limits = text.split(",")
+            with suppress(ValueError):
+                return cls(edges=tuple(map(float, limits)))
+            return cls(edges=tuple(limits))
         return cls(periods=int(text)) if text.isdecimal() else cls(text)  # type: ignore[arg-type]
 
     def settled(self, log: Any) -> Self:
-        return replace(self, edges=self._limits(log))
+        edges = self._limits(log)
+        if self.edges is not None:
+            _check_limits(edges, log)
+        return replace(self, edges=_written(edges))
 
     def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
-        inner = np.array(self._limits(log)[1:-1])
+        inner = _as_numbers(self._limits(log))[1:-1]
         return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
 
     def beyond(self, log: Log) -> dict[str, np.ndarray]:
         """Return how many periods after the last one each vote is, (votes,)."""
-        edges = np.array(self._limits(log))
+        edges = _as_numbers(self._limits(log))
         after = (_times(log) - edges[-1]) / (edges[-1] - edges[-2])
         return {"periods_ahead": np.ceil(np.maximum(after, 0.0))}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the middle of each period: a datetime64, or a number."""
-        edges = np.array(self._limits(log))
+        edges = _as_numbers(self._limits(log))
         middle = (edges[1:] + edges[:-1]) / 2
-        time: Any = log.votes and log.votes.time
-        if np.issubdtype(time.dtype, np.datetime64):
+        if _is_dated(log):
             middle = middle.astype("int64").astype("datetime64[us]")
         return {"period": middle, "earlier": middle[:-1]}
 
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
-        ends = np.array(self.edges)[[0, -1]]
+        ends = _as_numbers(_limits_of(self.edges))[[0, -1]]
         dated = np.issubdtype(coords["period"].dtype, np.datetime64)
         return {"time": ends.astype("int64").astype("datetime64[us]") if dated else ends}
 
@@ -239,10 +260,15 @@ class TimeVarying(Term):
             found["rating"] = np.concatenate([today + change, today], axis=-2)
         return found
 
-    def _limits(self, log: Log) -> tuple[float, ...]:
-        """Return the limits of the periods, which span the log's times evenly."""
+    def _limits(self, log: Log) -> np.ndarray:
+        """Return the limits of the periods, which span the log's times evenly: numbers or dates."""
         if self.edges is not None:
-            return self.edges
+            edges = _limits_of(self.edges)
+            if edges.dtype.kind == "M" and not _is_dated(log):
+                raise ValueError(
+                    f"edges should be numbers, as times of the log are, got {self.edges[0]!r}"
+                )
+            return edges
         times = _times(log)
         distinct = len(np.unique(times))
         if distinct < 2:
@@ -250,7 +276,73 @@ class TimeVarying(Term):
                 f"duels should have at least two distinct times, got only {times[0]:g}"
             )
         n = min(self.periods, distinct)
-        return tuple(float(e) for e in np.linspace(times.min(), times.max(), n + 1))
+        edges = np.linspace(times.min(), times.max(), n + 1)
+        return _dates(edges, times) if _is_dated(log) else edges
+
+
+def _limits_of(edges: Any) -> np.ndarray:
+    """Return limits of periods as dates if they are some, or else as numbers, (periods + 1,).
+
+    Raises TypeError if they are neither.
+    """
+    given = np.asarray(edges)
+    if given.dtype.kind in "biuf":
+        return given.astype(float).ravel()
+    try:
+        return np.array([str(edge) for edge in given.ravel()], dtype="datetime64[us]")
+    except ValueError:
+        rule = "edges should be numbers or dates such as 2026-05-01"
+        raise TypeError(f"{rule}, got {shown_value(edges)}") from None
+
+
+def _as_numbers(edges: np.ndarray) -> np.ndarray:
+    """Return limits as the times of votes are compared with them: dates in microseconds."""
+    return edges.astype("int64").astype(float) if edges.dtype.kind == "M" else edges
+
+
+def _written(edges: np.ndarray) -> tuple[float, ...] | tuple[str, ...]:
+    """Return limits as settings hold them: numbers, or dates as texts without zeros behind."""
+    if edges.dtype.kind != "M":
+        return tuple(edges.tolist())
+    return tuple(str(np.datetime_as_string(edge, unit="auto")) for edge in edges)
+
+
+def _dates(edges: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return limits in microseconds as dates that part the times as these do.
+
+    A limit between two times may be later, as long as it is not after the second: whole seconds if
+    times are.
+    """
+    second = 1_000_000  # microseconds
+    later = np.ceil(edges / second) * second
+    exact = (times % second == 0).all() and (np.diff(later) > 0).all()
+    return (later if exact else np.ceil(edges)).astype("int64").astype("datetime64[us]")
+
+
+def _check_limits(edges: np.ndarray, log: Any) -> None:
+    """Raise ValueError if limits put all votes into one period; warn of votes beyond them."""
+    times = _times(log)
+    limits = _as_numbers(edges)
+    ends = np.array([times.min(), times.max()])
+    seen = ends.astype("int64").astype("datetime64[us]") if _is_dated(log) else ends
+    span = join(_written(seen), word="to")
+    own = join(_written(edges))
+    if len(np.unique(np.searchsorted(limits[1:-1], times, side="right"))) < 2:
+        raise ValueError(
+            f"edges should part the votes, whose times are {span}, but all votes are in one period "
+            f"of {own}"
+        )
+    beyond = int(((times < limits[0]) | (times > limits[-1])).sum())
+    if beyond:
+        warn(
+            f"{count(beyond, 'vote')} of {len(times):,} lie before the first or after the last "
+            f"limit of periods ({own}) and count to the nearest period: times of the log are {span}"
+        )
+
+
+def _is_dated(log: Any) -> bool:
+    """Return whether the times of a log are dates."""
+    return bool(np.issubdtype(log.votes.time.dtype, np.datetime64))
 
 
 def _times(log: Any) -> np.ndarray:
@@ -262,7 +354,7 @@ def _times(log: Any) -> np.ndarray:
             f"{as_options(time=None)} and the name of the column"
         )
     time = votes.time
-    if np.issubdtype(time.dtype, np.datetime64):
+    if _is_dated(log):
         missing = np.isnat(time)
         numbers = time.astype("datetime64[us]").astype("int64").astype(float)
     else:

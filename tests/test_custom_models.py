@@ -211,3 +211,53 @@ def test_a_design_of_another_form_is_refused_in_words(case):
 def test_dimensions_of_another_form_are_refused_in_words(own, words):
     with pytest.raises(TypeError, match=words):
         type("Own", (Term,), own)
+
+
+# What multiplies the coefficients of a term, and whether that is a difference of sides.
+ORIENTED = {
+    "difference": (lambda cells: (Touch((), cells["gap"]),), True),
+    "scores": (
+        lambda cells: (
+            Touch((cells["first"],), np.ones(len(cells["first"]))),
+            Touch((cells["second"],), -np.ones(len(cells["first"]))),
+        ),
+        True,
+    ),
+    "constant": (lambda cells: (Touch((), np.ones(len(cells["first"]))),), False),
+    "squared": (lambda cells: (Touch((), cells["gap"] ** 2),), False),
+    "first alone": (lambda cells: (Touch((cells["first"],), np.ones(len(cells["first"]))),), False),
+}
+
+
+@pytest.mark.parametrize("about_sides", [True, False])
+@pytest.mark.parametrize("kind", ORIENTED)
+def test_a_term_that_does_not_turn_with_the_sides_says_so(kind, about_sides):
+    """Before, such a term was an advantage of a side that nobody asked for."""
+    touched, turns = ORIENTED[kind]
+
+    @dataclass(frozen=True)
+    class Oriented(Term):
+        name = "oriented"
+        parameter = "oriented_effect"
+        dims = {"oriented_effect": ("arm",)} if kind in ("scores", "first alone") else {}
+        reads = ("gap",)
+        reads_order = about_sides
+
+        def columns(self, log):
+            return {"gap": log.votes.covariates[:, 0]}
+
+        def design(self, cells):
+            return touched(cells) if "gap" in cells else ()
+
+        def deviation(self, scales, cells, unit):
+            return 0.5 * unit
+
+    rng = np.random.default_rng(2)
+    votes = {"left": list("abca" * 10), "right": list("bcab" * 10), "gap": rng.normal(size=40)}
+    log = bd.read_duels(votes | {"outcome": rng.integers(0, 2, 40)}, covariates=["gap"])
+    model = bd.models.Thurstone() + Oriented()
+    if turns or about_sides:
+        assert "oriented" in bd.fit(log, model, draws=100, method="laplace").attrs["model"]
+        return
+    with pytest.raises(ValueError, match=r"Oriented\.design should change its sign"):
+        bd.fit(log, model, draws=100, method="laplace")

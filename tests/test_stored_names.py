@@ -292,7 +292,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (CATEGORIES, "summed", "getattr(summary, name)"),
         (CATEGORIES, PARTS, "getattr(v, name)"),
         (CATEGORIES, PARTS, "getattr(v, side)"),
-        ("bayesduel/data/duels.py", "Duels.__repr__", "getattr(self.votes, names)"),
+        ("bayesduel/data/duels_summary.py", "_of_votes", "getattr(votes, names)"),
         ("bayesduel/data/health.py", "health", "getattr(duels.read_summary, name)"),
         ("bayesduel/data/health.py", "_repeats", "getattr(votes, f'{role}s')"),
         ("bayesduel/data/health.py", "_repeats", ROLE),

@@ -21,12 +21,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from itertools import takewhile
 from typing import Any, cast
 
 import click
 
 from bayesduel import __version__
+from bayesduel.cli.command_group import GivenOnce
 from bayesduel.system.arguments import command_line, did_you_mean, shown_value
 from bayesduel.system.imports import Later
 from bayesduel.system.memory import available_memory, check_process, keep_freed_memory
@@ -63,19 +63,7 @@ FAULT = 1
 NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
-def check_given_once(command: click.Command, args: Sequence[str]) -> None:
-    """Raise a usage error for an option of one value that is given twice: Click takes the last."""
-    before_arguments = [*takewhile(lambda arg: arg != "--", args)]
-    names = [arg.partition("=")[0] for arg in before_arguments]
-    for option in command.params:
-        if not isinstance(option, click.Option) or option.multiple or option.is_flag:
-            continue
-        given = [name for name in names if name in option.opts]
-        if len(given) > 1:
-            raise click.UsageError(f"{given[0]} should be given once, got it {len(given)} times")
-
-
-class Commands(click.Group):
+class Commands(GivenOnce):
     """The commands by name, and one way for errors to end them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -100,10 +88,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{rule}, got {shown_value(name)}{did_you_mean(name, COMMANDS)}")
         if not {"-h", "--help"} & set(args):
             check_process(name, reads_log=name not in NO_LOGS)
-        found = super().resolve_command(ctx, args)
-        if found[1] is not None:
-            check_given_once(found[1], found[2])
-        return found
+        return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run a command and exit with its status."""

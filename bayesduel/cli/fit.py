@@ -59,6 +59,7 @@ def command(log: str, output: Path, **options: Any) -> None:
     help="Log that FIT was made of; needed where counts by pair do not suffice. Give the option "
     "once per file, those of earlier updates too.",
 )
+@shared.own_term_option
 @shared.option_of(Fitting, "draws")
 @shared.reading_options
 def update(

@@ -2,12 +2,12 @@
 
 import gc
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, fields
 from functools import reduce
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from click.core import ParameterSource
@@ -21,7 +21,7 @@ from bayesduel.data.read.reading_options import (
     READING,
 )
 from bayesduel.system.arguments import did_you_mean
-from bayesduel.system.options import Decision, Fitting
+from bayesduel.system.options import Decision, Fitting, ModelName
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,6 +54,7 @@ __all__ = [
     "old_side_advantage_options",
     "option_of",
     "output_option",
+    "own_term_option",
     "page_option",
     "prior_option",
     "raw_option",
@@ -66,6 +67,10 @@ __all__ = [
     "with_terms",
 ]
 
+# Places in what a click.Context carries: the terms that --model names, and whether every --term is
+# a class in a file of the user's, which a saved fit may need.
+TERMS_OF_MODEL = "bayesduel.terms_of_model"
+OWN_TERMS = "bayesduel.own_terms"
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
@@ -113,6 +118,20 @@ class OneOf(click.Choice[str]):
         said = super().get_invalid_choice_message(value, ctx)
         hint = did_you_mean(value, self.choices)
         return said.removesuffix(".") + hint if hint else said
+
+
+class NamedModel(OneOf):
+    """The name of a model, as Python takes it: terms after a plus are added to those of --term."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the label of the model, and leave its terms to the option of terms."""
+        if "+" not in value or ctx is None:
+            return str(super().convert(value, param, ctx))
+        from bayesduel.models.registry import label_and_terms
+
+        label, *words = label_and_terms(value)
+        ctx.meta[TERMS_OF_MODEL] = tuple(words)
+        return str(super().convert(label, param, ctx))
 
 
 def _range(rule: str) -> click.IntRange | click.FloatRange:
@@ -173,12 +192,12 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         "--term",
         metavar="TERM",
         multiple=True,
-        callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
-        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12), "
-        "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
-        f"arms is worth the mean of its members){of_files}. Repeat the option for more "
-        "terms.",
+        callback=_known_terms if own else None,
+        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12; "
+        "time:2024-08-01,2025-01-01,2025-07-01 for limits), category, category:COLUMN, judge, "
+        f"random:COLUMN, sources:COLUMN=TARGET, reliability, {besides}cycles, covariate:COLUMN, "
+        "scores:mean (a side of several arms is worth the mean of its "
+        f"members){of_files}. Repeat the option for more terms.",
     )
 
 
@@ -209,6 +228,14 @@ def _priors(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) 
     return found
 
 
+own_term_option = click.option(
+    "--term",
+    metavar="FILE.py:NAME",
+    multiple=True,
+    expose_value=False,
+    callback=lambda ctx, param, words: [_known_term(word) for word in words],
+    help="Term of your own that the fit has. Repeat the option for more terms.",
+)
 prior_option = click.option(
     "--prior",
     metavar="NAME=PRIOR",
@@ -252,6 +279,14 @@ family_option = click.option(
     help="Table of the arms and its column of families. The table has one row per arm; labels "
     "stand in the column item, or in the first one. Scores of one family are drawn to each other.",
 )
+
+
+def _known_terms(
+    ctx: click.Context, param: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the terms that ``--model`` and ``--term`` add."""
+    ctx.meta[OWN_TERMS] = all(FILE_NAME.fullmatch(word) for word in words)
+    return (*ctx.meta.get(TERMS_OF_MODEL, ()), *map(_known_term, words))
 
 
 def _known_term(word: str) -> str:
@@ -300,7 +335,9 @@ sampling_options = _group(  # how to fit a model, whichever
     old_side_advantage_options,
 )
 fitting_options = _group(  # what to fit and how
-    option_of(Fitting, "model"),
+    option_of(
+        Fitting, "model", type=NamedModel(get_args(ModelName), case_sensitive=False), is_eager=True
+    ),  # before the option of terms
     sampling_options,
     term_option(),
     prior_option,
@@ -390,8 +427,8 @@ def read_log(
 
     if is_saved(log):
         raise click.UsageError(
-            f"LOG should be a log of duels, got the fit {log}: winners, top-k, predict, audit and "
-            "sources take fits"
+            f"LOG should be a log of duels, got the fit {log}: winners, top-k, report, "
+            "site, export, predict, audit and sources take fits"
         )
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()
@@ -489,9 +526,11 @@ def with_terms(model: "Model", options: Mapping[str, Any], called: str) -> Any:
 
 def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms that options ask for, each with the option that does."""
-    asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
-    asked += [("--side-advantage", "order")] if options.get("side_advantage") else []
     words = options.get("term") or ()
+    own = _read_by_own_terms(words)
+    covariates = [name for name in names_of(options.get("covariates")) if name not in own]
+    asked = [("--covariates", f"covariate:{name}") for name in covariates]
+    asked += [("--side-advantage", "order")] if options.get("side_advantage") else []
     if options.get("side_advantage") is False and any(
         w.partition(":")[0] == "order" for w in words
     ):
@@ -499,6 +538,17 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
             "--no-side-advantage and --term order contradict each other: give one of them"
         )
     return [*asked, *((f"--term {word}", word) for word in words)]
+
+
+def _read_by_own_terms(words: Iterable[str]) -> set[str]:
+    """Return the columns that terms of the user's files read: no covariate is added for these."""
+    terms = [_term_of(f"--term {word}", word) for word in words]
+    return {name for term in terms if _is_own(term) for name in term.reads}
+
+
+def _is_own(term: Any) -> bool:
+    """Return whether the class of a term is not one of the package."""
+    return not type(term).__module__.startswith("bayesduel.")
 
 
 def _term_of(option: str, word: str) -> Any:
@@ -527,7 +577,10 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
     for option, word in asked:
         term = _term_of(option, word)
-        for column in term.of if isinstance(term, DuelCovariates) else ():
+        read = term.of if isinstance(term, DuelCovariates) else ()
+        if _is_own(term):
+            read = tuple(n for n in term.reads if n not in (*ROLES, "time", *found["keep"]))
+        for column in read:
             found["covariates"].setdefault(column, option)
         by = term.by if isinstance(term, RandomEffects | Sources | SideAdvantage) else None
         if by and (by not in ROLES or (by == "category" and not options.get("by"))):
@@ -554,13 +607,19 @@ def anchor_of(text: str | None) -> dict[str, Any]:
 def analysing(
     log: str | list[str], options: dict[str, Any]
 ) -> tuple[dict[str | None, Any], dict[str, Any]]:
-    """Return the logs of LOG, and the options of an analysis as ``bayesduel.report`` takes them."""
-    model = chosen_model(options["model"], options)
-    given = ("method", "draws", "seed", "rope", "confidence", "noun", "compare", "audit")
+    """Return the logs of LOG, and the options of an analysis as ``bayesduel.report`` takes them.
+
+    The fit in a file that `bayesduel fit` saved takes the place of a log.
+    """
+    given = ("rope", "confidence", "noun", "compare", "audit")
     named = {"against": names_of(options["against"]), **anchor_of(options["anchor"])}
     known = {name: options[name] for name in given if name in options}
     known |= {name: options[name] for name in ("at", "weights") if options.get(name)}
-    return read_log(log, options), {"model": model, **known, **named}
+    if is_saved(log):
+        return {None: _loaded(log)}, {**known, **named}
+    fitting = {name: options[name] for name in ("method", "draws", "seed")}
+    fitting["model"] = chosen_model(options["model"], options)
+    return read_log(log, options), {**fitting, **known, **named}
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
@@ -592,6 +651,14 @@ def fits_of(
                 check(duels)
         fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
         return {label: _asked_of(fit, options) for label, fit in fits.items()}
+    return {None: _asked_of(_loaded(log), options)}
+
+
+def _loaded(path: Any) -> "xr.DataTree":
+    """Return the fit in a file.
+
+    Raises click.UsageError if the command line has an option that is for fitting a log.
+    """
     from bayesduel.posterior.load import load
 
     gc.enable()
@@ -599,12 +666,13 @@ def fits_of(
     for option in context.command.params:
         name = str(option.name)
         used = name == "seed" and context.params.get("checks")  # by the check of the fit
+        used = used or (name == "term" and context.meta.get(OWN_TERMS))
         source = context.get_parameter_source(name)
         if name in OF_LOGS and not used and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"{option.opts[0]} is for fitting a log; {log} is fitted already"
+                f"{option.opts[0]} is for fitting a log; {path} is fitted already"
             )
-    return {None: _asked_of(load(log), options)}
+    return load(path)
 
 
 def _asked_of(fit: "xr.DataTree", options: Mapping[str, Any]) -> "xr.DataTree":

@@ -9,7 +9,13 @@ import click
 
 from bayesduel.cli.console import print_json, show
 from bayesduel.cli.earlier_options import renamed_flag
-from bayesduel.cli.options import ci_prob_option, is_saved, json_option, raw_option
+from bayesduel.cli.options import (
+    ci_prob_option,
+    is_saved,
+    json_option,
+    own_term_option,
+    raw_option,
+)
 from bayesduel.cli.write import check_csv
 
 if TYPE_CHECKING:
@@ -51,6 +57,7 @@ __all__ = ["command"]
     help="Family of a new arm, for a fit with --family. Arms of the fit's table need no option. "
     "Repeat it for more arms.",
 )
+@own_term_option
 @ci_prob_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per duel, not rounded.")
@@ -147,8 +154,5 @@ def _blocks(table: "pd.DataFrame", level: str, model: str, notes: list[str]) -> 
     from bayesduel.reporting.section import Text
 
     yield predictions_table(table)
-    told = (
-        f"Win: the probability that the left arm wins, by {model}. "
-        "Conditions that are not given are neutral."
-    )
+    told = f"Win: the probability that the left arm wins, by {model}."
     yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

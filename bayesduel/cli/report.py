@@ -43,9 +43,10 @@ def command(
 ) -> None:
     """Write a report on LOG: verdict, ranking, checks, model and diagnostics.
 
-    The file needs no network. With --by, categories that share arms are on one page: scores and
-    ranks by category, and where the ranking changes. Where they do not share them, or with
-    --separate, each has a part of its own.
+    LOG may be a fit.nc that `bayesduel fit` saved. Its page has no section on judges, groups and
+    times: a fit does not keep them. The file needs no network. With --by, categories that share
+    arms are on one page: scores and ranks by category, and where the ranking changes. Where they do
+    not share them, or with --separate, each has a part of its own.
     """
     import matplotlib.figure  # noqa: F401  (before a log is read: garbage is looked for from then)
 
@@ -94,8 +95,9 @@ def site(
 ) -> None:
     """Write the site of LOG: a folder of pages that any server of files can publish.
 
-    index.html is the report with a leaderboard; each arm has a page and JSON in arms/. Written
-    into the same folder again, links stay and the edition before is compared.
+    LOG may be a fit.nc that `bayesduel fit` saved. index.html is the report with a leaderboard;
+    each arm has a page and JSON in arms/. Written into the same folder again, links stay and the
+    edition before is compared.
     """
     from bayesduel.reporting.site import site
 
@@ -127,8 +129,8 @@ def site(
 def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
     """Write every table of the report on LOG as a file, numbers not rounded.
 
-    The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
-    there is a folder for each log.
+    LOG may be a fit.nc that `bayesduel fit` saved. The files are named after the section and the
+    table: ranking.csv, scores.csv, ... With --by there is a folder for each log.
     """
     from bayesduel.reporting.export import export
 

@@ -9,6 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
+from bayesduel.cli.command_group import GivenOnce
 from bayesduel.cli.earlier_options import renamed_option
 from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
@@ -47,7 +48,9 @@ CONFIRMING: dict[str, tuple[str, float]] = {
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
-@click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
+@click.group(
+    "study", cls=GivenOnce, short_help="Ask for the next pair, tell the outcome, stop with enough."
+)
 def command() -> None:
     """Run a live study: ask for the next pair, tell the outcome, stop with enough.
 

@@ -141,6 +141,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     halves = "; a tie counts half" if result.attrs["tie_share"] else ""
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
+    yield Text(f"Model: {result.attrs['model_words']}.", "small")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
         f"\nbest: probability of winning most pairings (Copeland). {rank_range_words()} A "

@@ -27,8 +27,9 @@ from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.loo import Left, elpd_of, leave_out, table_of
 from bayesduel.data.duels import Duels
+from bayesduel.inference.default_model import DefaultModel, choose_model
 from bayesduel.inference.fit import fit
-from bayesduel.models import BradleyTerry, Model, PreferenceMatrix, Thurstone, named
+from bayesduel.models import BradleyTerry, Model, PreferenceMatrix, Thurstone
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import check_fit, check_met, preference_draws
 from bayesduel.posterior.update import beyond_counts, log_of
@@ -170,12 +171,15 @@ class Comparison:
 
     def _gaps(self, names: list[str]) -> str:
         """Return models with their differences from the best."""
-        rows = (self.table.loc[name] for name in names)
-        gaps = (
-            f"{name} ({-row.difference:.1f} nats less, standard error {row.difference_se:.1f})"
-            for name, row in zip(names, rows, strict=True)
-        )
-        return join(gaps, width=None)
+        return join([self._gap(name) for name in names], width=None)
+
+    def _gap(self, name: str) -> str:
+        """Return a model with its difference from the best."""
+        row = self.table.loc[name]
+        error = f"standard error {row.difference_se:.1f}"
+        if round(row.difference, 1) == 0:
+            return f"{name} (the same to 0.1 nats, {error})"
+        return f"{name} ({-row.difference:.1f} nats less, {error})"
 
     def stacked(self, draws: int | None = None, seed: int | None = None) -> xr.DataTree:
         """Return the fits mixed by their weights: a tree that ``bayesduel.winners`` takes.
@@ -342,7 +346,7 @@ def compare_models(
     _check(duels, unit, folds)
     duels = duels.as_plain()
     check_call(progress, "progress", none=True)
-    named = _named(default_models(duels) if models is None else models)
+    named = _named(default_models(duels) if models is None else models, duels)
     scored = _observations(duels, named)
 
     def tick(share: float) -> None:
@@ -499,16 +503,16 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
     return {"first": ("unit", arms[units.first]), "second": ("unit", arms[units.second])}
 
 
-def _named(models: Any) -> dict[str, Any]:
-    """Return models or fits by distinct names."""
-    if isinstance(models, str | Model):
+def _named(models: Any, duels: Duels) -> dict[str, Any]:
+    """Return models or fits by distinct names; recipes become the models of the log."""
+    if isinstance(models, str | Model | DefaultModel):
         models = [models]
     if isinstance(models, Mapping):
         given = {str(name): model for name, model in models.items()}
     else:
         if not isinstance(models, Iterable) or isinstance(models, bytes):
             raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
-        made = [_model(m) for m in listed(models, "models")]
+        made = [_model(m, duels) for m in listed(models, "models")]
         names = [(m.duel.model if isinstance(m, xr.DataTree) else m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -519,13 +523,13 @@ def _named(models: Any) -> dict[str, Any]:
         given = dict(zip(names, made, strict=True))
     if not given:
         raise ValueError("models should have at least one model, got none")
-    return {name: _model(m) for name, m in given.items()}
+    return {name: _model(m, duels) for name, m in given.items()}
 
 
-def _model(value: Any) -> Any:
-    """Return a model or a fit; names become models."""
-    check_type(value, str | Model | xr.DataTree, "models", "models, names or fits")
-    return named(value) if isinstance(value, str) else value
+def _model(value: Any, duels: Duels) -> Any:
+    """Return a model or a fit; names and recipes become models."""
+    check_type(value, str | Model | DefaultModel | xr.DataTree, "models", "models, names or fits")
+    return value if isinstance(value, xr.DataTree) else choose_model(value, duels).model
 
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:

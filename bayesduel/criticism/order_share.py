@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from bayesduel.criticism import check_text
 from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.data.duels import Duels
+from bayesduel.data.sides import sides_of
 from bayesduel.intervals import wilson
-from bayesduel.text import plural
+from bayesduel.text import begun, plural
 
 __all__ = ["CROSSED", "OrderShare", "order_share"]
 
@@ -26,6 +27,7 @@ class OrderShare:
     between_interval: tuple[float, float] | None
     n_decisive: int  # number of decisive duels
     both_ways: float  # share of the pairs that met in both orders
+    side: str  # what the side listed first is called in a sentence: "the home side"
 
     @property
     def clear(self) -> bool:
@@ -45,13 +47,13 @@ class OrderShare:
         """
         low, high = (100 * x for x in self.interval)
         won = (
-            f"The side listed first won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
+            f"{begun(self.side)} won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
             f"duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if self.between_level is None or self.between_interval is None:
             return (
                 f"{won} The design does not identify a side advantage, so the check of cycles "
-                "does not adjust for one. If the side listed first may have an advantage, "
+                f"does not adjust for one. If {self.side} may have an advantage, "
                 f"{check_text.MODELLED}."
             )
         low, high = (100 * x for x in self.between_interval)
@@ -99,4 +101,5 @@ def order_share(duels: Duels, voted: ScoreModel | None) -> OrderShare | None:
         between_interval=voted.first_wins_interval if identified else None,
         n_decisive=first + second,
         both_ways=voted.design.both_ways,
+        side=sides_of(duels).left,
     )

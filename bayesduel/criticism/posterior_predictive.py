@@ -132,11 +132,16 @@ class MarginCheck(Result):
         return f"The margins deviate from the model: {parts}.{rest}"
 
     def p_words(self, name: str) -> str:
-        """Return the p-value of a check, "= 0.03", or "\u2264 0.002", the least of the draws."""
+        """Return the p-value of a check in a sentence, "= 0.03", or "\u2264 0.002"."""
+        cell = self.p_cell(name)
+        return f"= {cell}" if cell[0].isdigit() else cell
+
+    def p_cell(self, name: str) -> str:
+        """Return the p-value of a check in a table, "0.03", or "\u2264 0.002", the least."""
         row = self.table.loc[name]
         least = 1 / (1 + self.n_draws)
         if row["share"] > least:
-            return f"= {row['p_value']:.2g}"
+            return f"{row['p_value']:.2g}"
         return f"\u2264 {2 * least:.1g}"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from bayesduel.data.categories import parts_of_categories, parts_of_logs
+from bayesduel.data.duels_summary import table_of, words_of
 from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.reading import Reading
 from bayesduel.data.shards import counted
@@ -32,7 +33,6 @@ from bayesduel.data.vote_columns import (
     times_of,
 )
 from bayesduel.data.votes import (
-    ROLES,
     Cells,
     Pairs,
     ReadSummary,
@@ -55,7 +55,6 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.memory import TABLE_ARMS, check_square
-from bayesduel.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -499,9 +498,8 @@ class Duels:
         shape = "one duel per row"
         if "left_wins" in summary.columns:
             shape = "one pair per row, with counts"
-        arms = count(self.n_arms, "arm")
-        wins = f"{self.n_duels:,} duels"
-        return Reading.of_summary(summary, shape, {"left": arms, "right": arms, "left_wins": wins})
+        known = {"left_wins": f"{self.n_duels:,} duels"}
+        return Reading.of_summary(summary, shape, self.n_arms, known)
 
     @property
     def plain(self) -> bool:
@@ -652,29 +650,7 @@ class Duels:
         Columns: duels, wins, losses, ties, opponents (number of arms met) and win_share
         (of its duels; half a win for a tie).
         """
-        import pandas as pd
-
-        pairs = self.pairs()
-        n_arms = self.n_arms
-        each = partial(by_arm, pairs.first, pairs.second, n_arms)
-        won, lost, tied = self.results_by_arm()
-        met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)
-        opponents = each(met, met).astype(int)
-        total = won + lost + tied
-        with np.errstate(invalid="ignore"):
-            share = (won + tied / 2) / total
-        frame = pd.DataFrame(
-            {
-                "duels": total.astype(int),
-                "wins": won.astype(int),
-                "losses": lost.astype(int),
-                "ties": tied.astype(int),
-                "opponents": opponents,
-                "win_share": share,
-            },
-            index=pd.Index(self.arms, name="arm"),
-        )
-        return frame.sort_values(["win_share", "duels"], ascending=False, kind="stable")
+        return table_of(self)
 
     def results_by_arm(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the duels that each arm won, lost and tied, alone or in a team, (K,) each."""
@@ -692,26 +668,7 @@ class Duels:
         return self.n_duels
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_duels:,} duels", f"{self.n_arms:,} arms"]
-        if self.teams is not None:
-            sizes = sorted({int(size) for size in self.teams.sizes})
-            several = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-            parts.append(f"sides of {several} arms")
-        if self.n_ties:
-            parts.append(
-                f"{self.n_ties:,} ties" + (" (half a win each)" * (self.tie_rule == "half"))
-            )
-        if self.votes is not None:
-            here = self.votes.columns
-            units = [names for role, names in ROLES.items() if role in here]
-            parts += [f"{len(getattr(self.votes, names)):,} {names}" for names in units]
-            parts += [name for name in ("margin", "grade", "time") if name in here]
-            parts += self.votes.covariate_names
-            if self.votes.share is not None:
-                parts.append(f"{np.isfinite(self.votes.share).sum():,} soft votes")
-            parts += ["sampling weights"] * (STANDS in here)
-            parts += [f"{len(levels):,} of {by}" for by, (_, levels) in self.votes.kept.items()]
-        return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
+        return words_of(self)
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"

@@ -38,7 +38,7 @@ __all__ = [
 
 READ = (  # what health takes over from the read summary
     *("source", "columns", "guessed", "n_rows", "n_both_bad", "n_ties_dropped", "n_self_duels"),
-    *("n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
+    *("neither", "n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
 )
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
 # Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
@@ -86,7 +86,7 @@ class Health:
     Attributes
     ----------
     source, columns, guessed, n_rows, n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight,
-    n_duplicates, n_bad_rows, bad_rows
+    neither, n_duplicates, n_bad_rows, bad_rows
         As in :class:`bayesduel.data.votes.ReadSummary`.
     n_duels, n_arms, n_ties, tie_rule
         As in :class:`bayesduel.Duels`.
@@ -142,6 +142,7 @@ class Health:
     n_ties: int
     tie_rule: str
     n_both_bad: int
+    neither: str
     n_ties_dropped: int
     n_self_duels: int
     n_zero_weight: int
@@ -489,7 +490,7 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
     ties = f"{h.n_ties:,}"
     if h.n_ties and h.tie_rule == "half":
         ties += " (half a win each)"
-    if h.n_both_bad:
+    if h.n_both_bad and not h.neither:
         ties += f" (both bad: {h.n_both_bad:,})"
     if h.n_ties_dropped:
         ties += f", {h.n_ties_dropped:,} left out"
@@ -599,7 +600,12 @@ def health_words(h: "Health", noun: str = "arm") -> list[str]:
         found.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
     if h.n_self_duels:
         found.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")
-    if h.n_both_bad:
+    if h.neither:
+        found.append(
+            f"{_were(h.n_both_bad, 'vote')} marked both bad: {h.neither!r} wins them. "
+            f"{count(h.n_ties_dropped, 'other tie')} left out."
+        )
+    elif h.n_both_bad:
         found.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
     if h.alike:
         pairs = "; ".join(_apart(a, b) for a, b in h.alike[:NAMED])

@@ -143,15 +143,13 @@ class Rankings:
         summary = self.read_summary
         if summary.understood is not None:
             return summary.understood
-        arms = count(self.n_arms, "arm")
-        known = dict.fromkeys(("arm", "order", "best", "shown", "place_1"), arms)
-        known |= {"ranking": count(self.n_rankings, "ranking"), "rank": "1 is best"}
+        known = {"ranking": count(self.n_rankings, "ranking"), "rank": "1 is best"}
         for role, levels in (("judge", self.votes.judges), ("group", self.votes.groups)):
             known[role] = count(len(levels), role)
         shape = (
             "one arm of a ranking per row" if "rank" in summary.columns else "one ranking per row"
         )
-        return Reading.of_summary(summary, shape, known)
+        return Reading.of_summary(summary, shape, self.n_arms, known)
 
     @property
     def n_arms(self) -> int:

@@ -40,6 +40,8 @@ class Line(NamedTuple):
         What would take it for something else, "by='lang'" or, of a command, "--by lang"; or "".
     noticed
         Whether it is said on stderr when the log is read.
+    n_arms
+        Number of arms that `understood` begins with, of a column of arms; else None.
     """
 
     role: str
@@ -48,6 +50,7 @@ class Line(NamedTuple):
     rows: int | None = None
     hint: str = ""
     noticed: bool = False
+    n_arms: int | None = None
 
     @property
     def words(self) -> str:
@@ -55,15 +58,12 @@ class Line(NamedTuple):
         return f"{self.understood}: {self.hint}?" if self.hint else self.understood
 
     def called(self, noun: str) -> "Line":
-        """Return the line for a reader who calls an arm `noun`: a column of arms begins with n."""
-        number, _, more = self.understood.partition(" ")
-        what, comma, rest = more.partition(",")
-        digits = number.replace(",", "")
-        if self.role not in OF_ARMS or what not in ("arm", "arms") or not digits.isdecimal():
+        """Return the line for a reader who calls an arm `noun`."""
+        if self.n_arms is None:
             return self
-        counted = count(int(digits), noun)
+        rest = self.understood.removeprefix(count(self.n_arms, "arm"))
         role = noun if self.role == "arm" else self.role
-        return self._replace(role=role, understood=f"{counted}{comma}{rest}")
+        return self._replace(role=role, understood=f"{count(self.n_arms, noun)}{rest}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +98,21 @@ class Reading:
     lines: tuple[Line, ...] = ()
 
     @classmethod
-    def of_summary(cls, summary: Any, shape: str, known: Mapping[str, str]) -> "Reading":
+    def of_summary(
+        cls, summary: Any, shape: str, n_arms: int, known: Mapping[str, str]
+    ) -> "Reading":
         """Return what is known of a log from its summary alone.
 
         summary: a :class:`bayesduel.data.votes.ReadSummary`.
-        known: what the column of a role holds, in words, by role.
+        n_arms: number of arms.
+        known: what the column of another role holds, in words, by role.
         """
-        lines = [
-            Line(role, column, known.get(role, "")) for role, column in summary.columns.items()
-        ]
+        lines = []
+        for role, column in summary.columns.items():
+            if role in OF_ARMS:
+                lines.append(Line(role, column, count(n_arms, "arm"), n_arms=n_arms))
+            else:
+                lines.append(Line(role, column, known.get(role, "")))
         if summary.n_left_out:
             lines.append(Line(LEFT_OUT, "", HEADER_AGAIN, summary.n_left_out))
         if summary.bad_rows:

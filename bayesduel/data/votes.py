@@ -277,6 +277,8 @@ class ReadSummary:
     n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight
         Duels of an arm with itself (left out), ties marked "both bad", ties left
         out under ``ties="drop"``, rows of weight 0.
+    neither
+        Label of the arm that wins the votes "both bad", or "" where these are ties.
     n_left_out
         Rows left out because the user said so (``means={"error": None}``).
     understood
@@ -300,6 +302,7 @@ class ReadSummary:
     n_rows: int = 0
     n_self_duels: int = 0
     n_both_bad: int = 0
+    neither: str = ""
     n_ties_dropped: int = 0
     n_zero_weight: int = 0
     n_duplicates: int | None = None

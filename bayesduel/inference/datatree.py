@@ -14,11 +14,22 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors, prior_words
 from bayesduel.system.memory import TABLE_ARMS
 
-__all__ = ["BY_CELL", "Fit", "answer_by", "dataset", "datatree", "observed", "with_preference"]
+__all__ = [
+    "BY_CELL",
+    "Fit",
+    "answer_by",
+    "dataset",
+    "datatree",
+    "observed",
+    "restored",
+    "with_preference",
+]
 
 # Group of the log likelihood of cells of several duels: ArviZ would take each for one observation.
 BY_CELL = "log_likelihood_by_cell"
+PREFERENCE = "preference"  # group of draws of P
 PREFERENCE_BYTES = 64 * 2**20
+LEFT_OUT = "left_out"  # attribute of a file: the group that is made again
 SQUARE = ("arm", "opponent")
 
 
@@ -38,6 +49,22 @@ class Fit(xr.DataTree):
             return groups
         tree = f"<details><summary>All groups</summary>{groups}</details>"
         return f"{bayesduel.summary(self)._repr_html_()}{tree}"
+
+    def to_netcdf(self, *args: Any, **options: Any) -> Any:
+        """Write the fit without draws of P: `bayesduel.load` makes them from the others."""
+        return xr.DataTree.to_netcdf(self._stored(), *args, **options)
+
+    def to_zarr(self, *args: Any, **options: Any) -> Any:
+        """Write the fit without draws of P: `bayesduel.load` makes them from the others."""
+        return xr.DataTree.to_zarr(self._stored(), *args, **options)
+
+    def _stored(self) -> xr.DataTree:
+        """Return what a file keeps: of 45 arms, P is 65 of 79 MB."""
+        if not self._whole or PREFERENCE not in self.children:
+            return self
+        kept = self.drop_nodes(PREFERENCE)
+        kept.attrs[LEFT_OUT] = PREFERENCE
+        return kept
 
     @property
     def _whole(self) -> bool:
@@ -140,6 +167,13 @@ def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -
     tree["posterior"] = xr.DataTree(answer)
 
 
+def restored(tree: xr.DataTree, model: Any) -> xr.DataTree:
+    """Return a fit that was read from a file with the group that the file leaves out."""
+    if tree.attrs.pop(LEFT_OUT, None) is None:
+        return tree
+    return with_preference(tree, model)
+
+
 def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
     """Return a fit with the group ``preference``, draws of P, where these fit into 64 MB.
 
@@ -154,7 +188,7 @@ def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
     names = ("chain", "draw", *SQUARE)
     coords = {name: posterior[name].values for name in names}
     matrix = (names, P.reshape(*layout, n_arms, n_arms))
-    tree["preference"] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
+    tree[PREFERENCE] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
     return tree
 
 

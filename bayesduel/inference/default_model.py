@@ -153,17 +153,17 @@ class DefaultModel:
             apart = model.terms.find(Sources)  # whose sources have an advantage each
             model = model + SideAdvantage(by=apart.by if apart else None)
             why = sides.why if sides.meaning else "it was asked for"
-            reasons.append(f"An advantage of {sides.left} is in the model: {why}.")
+            reasons.append(f"An advantage of {sides.left} is in the fitted model: {why}.")
         elif sides.meaning:
             reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
         elif _in_doubt(sides, duels, model):
             model = model + SideAdvantage()
             reasons.append(
-                f"An advantage of {sides.left} is in the model: pairs are listed in one order "
-                "only, and may have been shown in it."
+                f"An advantage of {sides.left} is in the fitted model: pairs are listed in one "
+                "order only, and may have been shown in it."
             )
         elif duels.ordered:
-            reasons.append(f"{begun(sides.why)}. No side advantage is in the model.")
+            reasons.append(f"{begun(sides.why)}. No side advantage is in the fitted model.")
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
@@ -178,14 +178,15 @@ class DefaultModel:
         line = duels.reading.line("group")
         column = line.column if line else "group"
         effects = f"Effects of {plural(noun)} by {column} are"
+        with_effects = f"{effects} in the fitted model"
         if self.group_effects:
-            return add_term(model, BY_GROUP), f"{effects} in the model: they were asked for."
+            return add_term(model, BY_GROUP), f"{with_effects}: they were asked for."
         n = _repeated_groups(model, duels)
         if not n:
             return model, ""
         if self.group_effects is False:
             return model, f"{effects} left out, as asked."
-        return add_term(model, BY_GROUP), f"{effects} in the model: {count(n, column)} repeat."
+        return add_term(model, BY_GROUP), f"{with_effects}: {count(n, column)} repeat."
 
 
 _renamed = renamed_arguments(order_effect="side_advantage")
@@ -216,9 +217,10 @@ def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:
     if not missing:
         return model, ""
     if len(missing) == 1:
-        why = f"The covariate {missing[0]} is in the model: the log was read with it."
+        why = f"The covariate {missing[0]} is in the fitted model: the log was read with it."
     else:
-        why = f"The covariates {join(missing, 8)} are in the model: the log was read with them."
+        names = join(missing, 8)
+        why = f"The covariates {names} are in the fitted model: the log was read with them."
     words = (f"covariate:{name}" for name in missing)
     return reduce(add_term, words, model), why
 
@@ -251,7 +253,7 @@ def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
         return model, f"{summed}."
     if model.terms.find(TeamSize) is None:
         model = model + TeamSize()
-    return model, f"{summed} and of what each member more is worth, which is in the model."
+    return model, f"{summed} and of what each member more is worth, which is in the fitted model."
 
 
 def choose_model(wanted: Any, log: Any, priors: Any = None, noun: str = "arm") -> Choice:
@@ -342,7 +344,7 @@ def _response(duels: Duels, noun: str) -> tuple[str, str]:
     if duels.tie_rule == "keep" and share > TIES:
         ties = f"{percent(share)} % of the duels are ties"
         if duels.n_arms < DENSE_ARMS:
-            return "davidson", f"A tie is an outcome of its own in the model: {ties}."
+            return "davidson", f"A tie is an outcome of its own in the fitted model: {ties}."
         many = f"{duels.n_arms:,} {plural(noun)} are too many"
         why = f"Each tie counts as half a win, though {ties}: {many}."
         return "bradley-terry", why

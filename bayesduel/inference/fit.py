@@ -33,6 +33,7 @@ from bayesduel.system.arguments import (
     check_flag,
     check_log,
     check_one_of,
+    refused_arguments,
     shown_value,
 )
 from bayesduel.system.memory import check_draws, check_square
@@ -95,6 +96,13 @@ class UncertifiedWarning(BayesduelWarning):
     """An approximation was asked for and its certificate does not hold."""
 
 
+@refused_arguments(
+    random_seed="argument 'random_seed' is called 'seed' here",
+    random_state="argument 'random_state' is called 'seed' here",
+    n_samples="argument 'n_samples' is called 'draws' here, of all chains together",
+    samples="argument 'samples' is called 'draws' here, of all chains together",
+    family="families of arms are a setting of the model: DefaultModel(family=...)",
+)
 @one_at_a_time
 def fit(
     duels: Any,
@@ -532,7 +540,8 @@ def _sample_sparse(
     (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
     if method != "gibbs":
         if method == "auto":
-            reason = f"{cells.log.n_arms:,} arms, from {SPARSE_ARMS:,} the sparse route costs less"
+            n = cells.log.n_arms
+            reason = f"{n:,} scores, from {SPARSE_ARMS:,} the sparse route costs less"
         drawn = sample_variational(model, cells, chains * per_chain, rng, **options)
         certificate = drawn.certificate
         if certificate.holds:

@@ -50,6 +50,8 @@ CHUNK = 4_000_000  # draws x cells worked on at once
 BLOCK = 100_000  # of these in the compiled sum, which should stay in the processor's cache
 REACHED = 64  # axes whose predictors are held at once
 MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
+SHIPPED = "bayesduel."  # how the modules of the package's own terms begin
+SAME = 1e-9  # relative difference of two sums of the same numbers in another order
 DENSE = 64  # columns beside the scores that are kept as a dense matrix
 
 
@@ -607,6 +609,8 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
         check_touches(type(block.term).__name__, touches, len(cells))
         if touches:
             columns[name] = columns_of(touches, block.lengths, len(cells))
+            if not (block.term.reads_order or type(block.term).__module__.startswith(SHIPPED)):
+                _check_sides(block, columns[name], cells)
             if block.term.over_arms and "first_0" in data:
                 columns[name] = balanced(columns[name], lengths["arm"])
         else:  # it enters the response itself, as the order of cells of both orders does
@@ -632,6 +636,38 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     elif scored:
         design = pair_differences(data["first"], data["second"], lengths["arm"], others)
     return LinearPredictor(model, data, design, blocks, own, hypers)
+
+
+def _check_sides(block: Block, columns: Any, cells: Any) -> None:
+    """Raise ValueError unless a user's term changes its sign where the sides are exchanged.
+
+    columns: what multiplies its coefficients, (cells, coefficients).
+    """
+    exchanged = block.term.design(_exchanged(cells))
+    turned = columns_of(exchanged, block.lengths, len(cells)) if exchanged else 0 * columns
+    if abs(columns + turned).max() > SAME * max(abs(columns).max(), 1.0):
+        name = type(block.term).__name__
+        raise ValueError(
+            f"{name}.design should change its sign where the sides of a duel are exchanged, as a "
+            "difference of left less right does. If it is about the side itself, the class of the "
+            "term needs reads_order = True"
+        )
+
+
+def _exchanged(cells: Any) -> dict[str, np.ndarray]:
+    """Return the data of cells whose sides are exchanged: arms change places, numbers their sign.
+
+    Numbers that terms ask of a vote are differences of left less right.
+    """
+    data = dict(cells.data)
+    for name, column in cells.seen.columns.items():
+        if name != "left_first" and np.asarray(column).dtype.kind == "f":
+            data[name] = -np.asarray(column)
+    for name in [name for name in data if name.startswith("first")]:
+        other = name.replace("first", "second", 1)
+        if other in data:
+            data[name], data[other] = data[other], data[name]
+    return data
 
 
 def members_of(part: Any, arms: tuple[str, ...]) -> np.ndarray | None:

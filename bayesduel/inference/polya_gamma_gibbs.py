@@ -133,8 +133,8 @@ class GibbsCertificate(Uncorrected):
         """Return the figures of the certificate."""
         return (
             f"against {self.sweeps} sweeps of Polya-Gamma Gibbs sampling, scores are shifted by at "
-            f"most {abs(self.shift):.3f} standard errors on average over a group of arms, squared "
-            f"errors differ by at most {100 * abs(self.spread):.1f} %, the log scale by "
+            f"most {abs(self.shift):.3f} standard errors on average over a group of scores, "
+            f"squared errors differ by at most {100 * abs(self.spread):.1f} %, the log scale by "
             f"{self.scale_shift:+.2f} standard deviations (Monte Carlo error {self.errors[2]:.2f})"
             + (f", a coefficient by {self.effect_shift:+.2f}" if self.effect_shift else "")
         )

@@ -23,7 +23,14 @@ from bayesduel.system.arguments import by_reader, did_you_mean, shown_value, tex
 from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import count, join
 
-__all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]
+__all__ = [
+    "ExtrapolationWarning",
+    "conditions",
+    "extent_of",
+    "observed_conditions",
+    "shown_number",
+    "times_of",
+]
 
 
 class ExtrapolationWarning(BayesduelWarning):
@@ -103,14 +110,27 @@ def conditions(
             )
     said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
-        seen = observed_conditions(fit, model)
-        coords = {str(n): values for n, values in fit["posterior"].coords.items()}
-        extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
-        neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
+        extent = extent_of(fit, model, asked)
+        held = {*map(str, fit["posterior"].coords), *extent}
+        neutral = dict.fromkeys(n for part in asked for n in part.reads if n in held)
         log = _log(fit, labels, left, right, teams, neutral | dict(said), extent)
         for part in asked:
             columns |= part.columns(log) | part.beyond(log)
     return columns | model.terms.tables(labels)
+
+
+def extent_of(fit: xr.DataTree, model: Any, parts: Iterable[Any]) -> dict[str, np.ndarray]:
+    """Return the least and the largest number that terms have seen of what they read, by name."""
+    seen = observed_conditions(fit, model)
+    coords = {str(name): values for name, values in fit["posterior"].coords.items()}
+    return {name: ends for part in parts for name, ends in part.extent(seen, coords).items()}
+
+
+def shown_number(value: Any) -> str:
+    """Return a number of a log, or a date without zeros behind, as text."""
+    if value.dtype.kind == "M":
+        return str(np.datetime_as_string(value, unit="auto"))
+    return f"{value:g}"
 
 
 def _with_column(fit: xr.DataTree, name: str) -> str:
@@ -220,10 +240,7 @@ def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
     """Warn of numbers beyond those of the log that was fitted, but for the times after it."""
     beyond = (values < ends[0]) | ((values > ends[1]) & (name != "time"))
     if beyond.any():
-        first, last, got = (
-            str(v.astype("datetime64[s]")) if ends.dtype.kind == "M" else f"{v:g}"
-            for v in (*ends, values[beyond][0])
-        )
+        first, last, got = map(shown_number, (*ends, values[beyond][0]))
         done = "extrapolates"
         if name == "time":
             done = "takes the scores of the first period of the log"

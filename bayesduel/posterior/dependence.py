@@ -95,7 +95,7 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
     effects = ""
     if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
-        effects = f"The model has effects by {join(own)}. "
+        effects = f"The fitted model has effects by {join(own)}. "
     sentence = (
         f"{effects}Standard errors are {robust} ({clusters}). They are bias-reduced, and "
         f"intervals use Student's t with {shown} degrees of freedom for the median {noun}."
@@ -152,7 +152,7 @@ def _why_independent(fit: xr.DataTree) -> str:
     one = [name for name, n in repeated.items() if n == 1]
     if one:
         return f"All {units.lower()} are of one {join(one)}: the results hold for that {join(one)}."
-    return f"The model accounts for repeated votes by {names}."
+    return f"The fitted model accounts for repeated votes by {names}."
 
 
 def _not_used(fit: xr.DataTree) -> str:

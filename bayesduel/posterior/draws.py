@@ -6,6 +6,7 @@ time, by the model itself.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -273,7 +274,12 @@ def mean_rank(score: np.ndarray) -> np.ndarray:
 def check_fit(fit: object) -> None:
     """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
-        raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
+        got = type(fit).__name__
+        opened = ": bayesduel.load opens the file of a fit"
+        hint = {"Study": ": ask it for study.winners(), or study.fit()", "str": opened}.get(got, "")
+        if isinstance(fit, PathLike):
+            hint = opened
+        raise TypeError(f"fit should be what bayesduel.fit returned, got {got}{hint}")
 
 
 def check_met(fit: xr.DataTree) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.inference.datatree import Fit
+from bayesduel.inference.datatree import Fit, restored
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.models.registry import know
 from bayesduel.posterior.draws import draws_of
@@ -68,6 +68,7 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
         draws, _, _ = draws_of(fit)
         _ = fit.duel.asked
         draws.chances(slice(0, 1), np.array([0]), np.array([1]))
+        restored(fit, fit.duel.model)
     except DAMAGED as error:
         raise ValueError(f"{path} should be a fit of its model: {error}") from error
     for name, values in fit["posterior"].data_vars.items():

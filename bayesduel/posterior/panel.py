@@ -50,6 +50,7 @@ MOST_ARMS = 100  # draws of all pairs of more, and matrices of each judge, would
 MOST_JUDGES = 2_000  # likewise
 SHOWN = 3  # pairs or judges that the sentence names
 NO_JUDGES = "the log does not name judges"
+LEAST_P = 0.001  # below it a p-value is not written out, as in the APA Publication Manual
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -246,8 +247,13 @@ class Panel(Result):
 
 
 def p_words(p: float) -> str:
-    """Return a p-value as it is written: "= 0.03", "< 0.001"."""
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    """Return a p-value in a sentence: "= 0.030", "< 0.001"."""
+    return p_cell(p) if p < LEAST_P else f"= {p_cell(p)}"
+
+
+def p_cell(p: float) -> str:
+    """Return a p-value in a table: "0.030", "< 0.001"."""
+    return f"< {LEAST_P:g}" if p < LEAST_P else f"{p:.3f}"
 
 
 def chi_square_words(test: ChiSquareTest | KendallAgreement) -> str:

@@ -14,7 +14,7 @@ from bayesduel.data.read.coding import reading_of
 from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
-from bayesduel.posterior.conditions import ExtrapolationWarning
+from bayesduel.posterior.conditions import ExtrapolationWarning, extent_of, shown_number
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
@@ -98,7 +98,7 @@ def predict(
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
         the conditions, or as they are called in the log that was fitted, or the path of a CSV file
         with these columns. Other columns are not read. Where these might be a condition that is
-        missing, the attribute ``not_given`` says so.
+        missing, the attribute ``not_given`` names them.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -120,7 +120,8 @@ def predict(
         what is missing is neutral: today, covariates of 0, and a new judge or prompt, whose
         deviations are integrated out. A column of the log is known by its own name, too
         (``prompt="k8s"``). The level of a term that has covariates or an advantage by level is
-        given with these. The attribute ``given`` says what was read.
+        given with these. The attribute ``given`` says what was read, ``not_given`` what is
+        missing and what is taken for it.
 
     Returns
     -------
@@ -217,7 +218,7 @@ def predict(
     if given_as:
         said = join([f"{name} {words}" for name, words in sorted(given_as.items())])
         told["given"] = f"Predictions are for the conditions given: {said}."
-    if unread and (lacking := sorted(_readers(fit) - conditions.keys())):
+    if lacking := sorted(_readers(fit) - conditions.keys()):
         told["not_given"] = _not_given(fit, lacking, unread)
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
@@ -302,15 +303,20 @@ def _readers(fit: xr.DataTree) -> set[str]:
 
 
 def _not_given(fit: xr.DataTree, lacking: Sequence[str], unread: Sequence[str]) -> str:
-    """Return in words which conditions a frame lacks, and which of its columns are not read."""
+    """Return in words which conditions are not given, and which columns of a frame are not read."""
+    model = fit.duel.model
     read = reading_of(fit)
     neutral = []
     for name in lacking:
-        value = "the end of the log" if name == "time" else f"{name} 0"
-        value = f"a new {name}" if name in fit["posterior"].coords else value
-        neutral.append(f"column {read.get(name, name)!r} (taken: {value})")
-    others = join(unread, 5, quote=True)
-    return f"The frame lacks {join(neutral, 5)}. Columns of it that are not read: {others}."
+        value = f"{name} 0"
+        if name in fit["posterior"].coords:
+            value = f"a new {name}"
+        elif name == "time":
+            _, end = extent_of(fit, model, model.terms)[name]
+            value = f"the end of the log, {shown_number(end)}"
+        neutral.append(f"{read.get(name, name)!r} (taken: {value})")
+    others = f" Not read: {join(unread, 5, quote=True)}." if unread else ""
+    return f"Not given: {join(neutral, 5)}.{others}"
 
 
 def _shown_condition(value: Any) -> str:

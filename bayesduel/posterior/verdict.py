@@ -56,6 +56,12 @@ class BestArmVerdict:
     # than the rope
     safe: tuple[str, ...]
     probability: float  # posterior probability that the sentence is true
+    within: tuple[str, ...] = ()  # verdicts within groups of arms that never met
+
+    @property
+    def words(self) -> str:
+        """The sentence, and the verdicts within groups."""
+        return " ".join([self.sentence, *self.within])
 
 
 def decide(

@@ -56,8 +56,9 @@ def checked(
     ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
     those without a ranking, ``verdict_kind`` is "no ranking", ``verdict_model`` is the model they
     were read from, ``verdict_condorcet_exists`` its probability that an arm beats all others (the
-    variable ``condorcet_exists`` stays that of the ranking), ``verdict_reason`` says why, and
-    ``ranking_verdict`` what the ranking would have answered. `found` is left as it is.
+    variable ``condorcet_exists`` stays that of the ranking), ``verdict_reason`` says why,
+    ``verdict_source`` the part of it on where the answer comes from, and ``ranking_verdict`` what
+    the ranking would have answered. `found` is left as it is.
     """
     told = '"not made"'
     if check is not None:
@@ -72,8 +73,11 @@ def checked(
     attrs = {**found.attrs, "check": told}
     if check is not None and check.transitive is False and other is not found:
         answer = "" if other is None else f" {_answer(other, noun)}"
+        source = " ".join(filter(None, [_source(other, noun), why]))
         attrs["verdict"] = f"No single ranking holds.{answer}"
-        attrs["verdict_reason"] = f"{_reason(check, other, noun)} {why}".rstrip()
+        attrs["verdict_overall"] = attrs["verdict"]
+        attrs["verdict_reason"] = f"{check.verdict_parts[0]} {source}".rstrip()
+        attrs["verdict_source"] = source
         attrs["ranking_verdict"] = _ranking_words(found, noun)
         attrs["verdict_kind"] = "no ranking"
         if other is not None:
@@ -84,14 +88,13 @@ def checked(
     return found.assign_attrs(attrs)
 
 
-def _reason(check: TransitivityCheck, other: Winners | None, noun: str) -> str:
-    """Return why no ranking holds, and where the answer comes from."""
-    words = check.verdict_parts[0]
+def _source(other: Winners | None, noun: str) -> str:
+    """Return where the answer without a ranking comes from, or "" where there is none."""
     if other is None:
-        return words
+        return ""
     exists = percent(float(other["condorcet_exists"]))
     return (
-        f"{words} The answer is that of the model {other.attrs['model']}, which allows cycles; by "
+        f"The answer is that of the model {other.attrs['model']}, which allows cycles; by "
         f"it, some {noun} beats every other (a Condorcet winner) with probability {exists} %."
     )
 

@@ -167,7 +167,8 @@ def winners(
     given = log_in(fit)
     if isinstance(given, Duels | Rankings):
         given = fit_model(given)
-    tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    held = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    tree = given if callable(held) else held
     check_fit(tree)
     if at is not None or weights is not None:
         tree = estimand(tree, at=at, weights=weights)
@@ -208,7 +209,9 @@ def winners(
     top = order[:k]
     top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
     attrs = {
-        "verdict": verdict.sentence,
+        "verdict": verdict.words,
+        "verdict_overall": verdict.sentence,
+        "refusal": dependence.refusal,
         "verdict_kind": verdict.kind,
         "verdict_arms": json.dumps(verdict.arms),
         "verdict_probability": verdict.probability,
@@ -230,6 +233,7 @@ def winners(
         "effective_draws": float(tree.attrs["importance_ess"]),
         "monte_carlo_error": options["monte_carlo_error"],
         "model": tree.attrs.get("model", ""),
+        "model_words": draws.model.titled(noun),
         "method": tree.attrs.get("method", ""),
         "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),
@@ -354,7 +358,8 @@ def _in_parts(
     return (
         BestArmVerdict(
             kind="not comparable",
-            sentence=" ".join([words, *shown]),
+            sentence=words,
+            within=tuple(shown),
             arms=first.arms,
             safe=first.safe,
             probability=first.probability,

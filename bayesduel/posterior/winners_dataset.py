@@ -165,8 +165,11 @@ def best_first(found: xr.Dataset) -> np.ndarray:
 def _complete(dataset: Winners) -> bool:
     """Return whether nothing that the table needs has been selected away."""
     needed = {"order", "rank_mean", "winner_probability", "win_rate", "top_k_probability"}
-    whole = needed <= set(dataset.data_vars) and "verdict" in dataset.attrs
-    return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
+    if not needed <= set(dataset.data_vars) or "verdict" not in dataset.attrs:
+        return False
+    ordered = np.sort(dataset["order"].values)
+    same = dataset.sizes.get("arm") == dataset.sizes.get("rank") == len(ordered)
+    return same and np.array_equal(ordered, np.arange(len(ordered)))
 
 
 def _verdict_lines(dataset: Winners) -> list[str]:
@@ -191,7 +194,7 @@ def _notes(dataset: Winners) -> str:
         f"and below it. The order is that of mean ranks by {a['ranked_by']}. {tiers} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
-        f"{a['dependence']}"
+        f"{a['dependence']} Model: {a['model_words']}."
     )
 
 

@@ -53,7 +53,7 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {
             ("n", "mean square", "{misfit:.2f}"),
             ("n", "p", lambda r: _p(r["p"], r["n_draws"])),
         ),
-        "Mean squared residual of {1}'s pairs; about 1 if the model is right. p: share of "
+        "Mean squared residual of {1}'s pairs; about 1 if the fitted model is right. p: share of "
         "replicated logs in which it is at least as large.",
     ),
     "judges": (
@@ -64,9 +64,9 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {
             ("n", "expected", lambda r: f"{percent(r['expected'])} %"),
             ("n", "z", lambda r: "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"),
         ),
-        "Share of a judge's decided votes for the {0} that the model favours, and its "
+        "Share of a judge's decided votes for the {0} that the fitted model favours, and its "
         "expectation. z: of the log likelihood of these votes, taken as independent. It "
-        "is strongly negative if the model does not expect them. A judge with fewer than "
+        "is strongly negative if the fitted model does not expect them. A judge with fewer than "
         "five such votes has no z.",
     ),
 }

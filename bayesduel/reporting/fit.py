@@ -188,9 +188,16 @@ def _model_rows(fit: "xr.DataTree", noun: str) -> list[tuple[str, str]]:
     rows = [("model", fit.duel.model.titled(noun))]
     if "items" in fit:
         rows.append(("predictor", "attributes (one coefficient per attribute)"))
-    settings = ", ".join(_settings(settings_from_json(attrs["model_settings"])))
+    known = settings_from_json(attrs["model_settings"])
+    settings = ", ".join(_settings(known))
     if settings:
         rows.append(("settings", settings))
+    if isinstance(known.get("priors", {}).get("score"), dict):  # by label
+        told = (
+            f"a prior says how far one {noun} is from the others: scores are differences from "
+            "their mean, which is taken off after the fit"
+        )
+        rows.append(("priors of single scores", told))
     for name, values in posterior.data_vars.items():
         if values.ndim == 2:  # a parameter of the whole model
             low, middle, high = np.quantile(values.values, [0.025, 0.5, 0.975])
@@ -221,6 +228,8 @@ def _settings(settings: dict[str, Any]) -> Iterator[str]:
 
 def _setting(name: str, value: Any) -> Any:
     """Return a setting in words: what None stands for depends on which it is."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     if value is not None:
         return value
     return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(

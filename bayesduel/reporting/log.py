@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["health_section", "log_section"]
 
 NO_PROBLEMS = "No problems were found."
-ADJUSTED = "The model of this report estimates that effect: see Win rates and tiers."
+ADJUSTED = "The fitted model estimates that effect: see Win rates and tiers."
 
 
 def log_section(

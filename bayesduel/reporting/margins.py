@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.criticism.posterior_predictive import shown_check
+from bayesduel.data.sides import sides_of
 from bayesduel.intervals import eti
 from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
 from bayesduel.text import join, number_with_interval, plural, significant
@@ -44,6 +45,7 @@ class MarginAnalysis:
     check: "MarginCheck"  # its residuals against replicated ones
     # a fit with residuals of pairs, or None where they cannot be estimated
     perturbed: "xr.DataTree | None"
+    side: str  # what the side listed first is called in a sentence: "the home side"
 
 
 def analyse_margins(
@@ -83,7 +85,8 @@ def analyse_margins(
                     )
         except ValueError as error:
             return None, f"Not available for this log: {error}."
-    return MarginAnalysis(fit=fit, check=check, perturbed=perturbed), ""
+    side = sides_of(duels).left
+    return MarginAnalysis(fit=fit, check=check, perturbed=perturbed, side=side), ""
 
 
 def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
@@ -161,11 +164,10 @@ def _order_words(a: MarginAnalysis) -> str:
     if low <= 0 <= high:
         sides = "the interval contains 0"
     else:
-        sides = f"the {'left' if low > 0 else 'right'} side has the advantage"
+        sides = f"{a.side} has {'an advantage' if low > 0 else 'a disadvantage'}"
     return (
-        "The model of a margin: the difference of two scores, plus the side advantage "
-        f"side (home, white, first shown), plus noise. That advantage is {_summary(order)} (95 "
-        f"% interval): {sides}."
+        "A margin is the difference of two scores, plus a side advantage, plus noise. The side "
+        f"advantage is {_summary(order)} (95 % interval): {sides}."
     )
 
 
@@ -242,7 +244,7 @@ def _check_tables(a: MarginAnalysis, noun: str) -> tuple[Table, Table]:
             ("t", "check", name),
             ("n", "observed", lambda r: significant(r["observed"], 3)),
             ("n", "expected", lambda r: significant(r["expected"], 3)),
-            ("n", "p", lambda r: a.check.p_words(r["check"]).removeprefix("= ")),
+            ("n", "p", lambda r: a.check.p_cell(r["check"])),
         ),
         a.check.table.reset_index(names="check").to_dict("records"),
         caption="p: twice the posterior predictive p-value, which is conservative. Bold: fails "

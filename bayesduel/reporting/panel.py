@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.posterior.panel import chi_square_words, p_words
+from bayesduel.posterior.panel import chi_square_words, p_cell
 from bayesduel.reporting.section import Section, Table, blocks, frame_table
 from bayesduel.text import first_rows, percent
 
@@ -95,8 +95,8 @@ def _pairs(found: "Panel") -> Table:
         ("l", "other arm", "{second}"),
         ("n", "wins", "{first_wins:,} of {n:,}"),
         ("n", "ties", "{ties:,}"),
-        ("n", "p", lambda r: p_words(r["p"]).removeprefix("= ")),
-        ("n", "by Holm", lambda r: p_words(r["p_adjusted"]).removeprefix("= ")),
+        ("n", "p", lambda r: p_cell(r["p"])),
+        ("n", "by Holm", lambda r: p_cell(r["p_adjusted"])),
         ("n", "critical", _critical),
         ("n", "preferred, %", lambda r: _share(r, "preferred")),
     )

@@ -24,7 +24,7 @@ def predictions_section(found: "Predictions") -> Section:
     table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(ROWS))
     words = f"Win: the probability that the left arm wins, by {found.attrs['model']}"
     given = found.attrs["conditions"]
-    words += f", given {given}." if given else ". Conditions that are not given are neutral."
+    words += f", given {given}." if given else "."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
     more = f"... and {count(len(frame) - ROWS, 'more duel')}." if len(frame) > ROWS else None
     note = Text(" ".join([words, level, *notes(found)]), "small")

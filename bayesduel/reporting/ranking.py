@@ -136,8 +136,8 @@ def tie_words(a: "Analysis") -> str:
     if share <= TIES or a.fit.attrs["outcome"] != "win":
         return ""
     return (
-        f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the model "
-        "counts each as half a win for either side. So a win rate is not the share of wins."
+        f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the fitted "
+        "model counts each as half a win for either side. So a win rate is not the share of wins."
     )
 
 
@@ -158,7 +158,8 @@ def controlled_words(a: "Analysis", subject: str) -> str:
     levels = level_words(a.fit)
     if not causes:
         return levels
-    sides = f"The model controls for {join(causes)}: {subject} of duels in which {join(neutral)}."
+    held = f"The fitted model controls for {join(causes)}"
+    sides = f"{held}: {subject} of duels in which {join(neutral)}."
     return f"{sides} {levels}".strip()
 
 
@@ -167,7 +168,7 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     if a.side_advantage is None or a.side_advantage[1] <= 0.5 <= a.side_advantage[2]:
         return ()
     middle, low, high = (percent(value) for value in a.side_advantage)
-    halves = " (by the model; a tie counts half)" if a.duels.n_ties else ""
+    halves = " (by the fitted model; a tie counts half)" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (
         f"Side advantage: {side} wins {middle} % [{low}, {high}] of duels between equals"
@@ -276,13 +277,12 @@ def against_words(winners: "Winners", noun: str = "arm") -> str:
 
 def _verdict(winners: "Winners") -> tuple[tuple[str, ...], str]:
     """Return the verdict in exact terms, and why no ranking holds, or ""."""
-    exact = str(winners.attrs["verdict"])
-    if "ranking_verdict" in winners.attrs:
-        why = str(json.loads(winners.attrs["check"])["sentence"])
-        return (exact, str(winners.attrs["verdict_reason"]).removeprefix(why).strip()), why
-    inside = [part for part in json.loads(winners.attrs["component_verdicts"]) if part["verdict"]]
-    within = tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
-    return (exact[: exact.index(f" {within[0]}")] if within else exact, *within), ""
+    attrs = winners.attrs
+    exact = str(attrs["verdict_overall"])
+    if "ranking_verdict" in attrs:
+        return (exact, str(attrs["verdict_source"])), str(json.loads(attrs["check"])["sentence"])
+    inside = [part for part in json.loads(attrs["component_verdicts"]) if part["verdict"]]
+    return (exact, *(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)), ""
 
 
 def _place_words(winners: "Winners", board: "Winners", said: str) -> str:

@@ -89,8 +89,8 @@ def _arms(
     why += f"{an(noun)} met."
     if effects:
         why += (
-            f" {begun(nouns)} have effects by {effects} in the model: many votes of one {effects} "
-            "count less than as many votes of several."
+            f" {begun(nouns)} have effects by {effects} in the fitted model: many votes of one "
+            f"{effects} count less than as many votes of several."
         )
     columns = (
         ("l", noun, "{arm}"),

@@ -363,7 +363,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     few = few_clusters_words(a)
-    doubts += (("FewClustersWarning", few.partition(". They are wide")[0]),) if few else ()
+    doubts += (("FewClustersWarning", few),) if few else ()
     found = (
         verdict_section(
             a.winners,

@@ -102,7 +102,7 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
         decided = cyclic is not None and cyclic.attrs["verdict_kind"] in ("winner", "tied", "cycle")
         words = headline(cyclic, noun) if cyclic and decided else _most(cyclic)
         return f"No single ranking holds. {words}".rstrip()
-    if attrs["verdict"].startswith("No verdict"):
+    if attrs["refusal"]:
         return "No verdict: the votes come from too few judges or groups to tell how others vote."
     said = _open(winners, arms, noun, sure)
     safe = _safe(attrs, noun)

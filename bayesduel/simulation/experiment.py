@@ -151,7 +151,7 @@ def labelled(policies: Any) -> dict[str, Any]:
         several = isinstance(policies, Iterable) and not isinstance(policies, str)
         given = listed(policies, "policies") if several else [policies]
         for p in given:
-            check_type(p, Policy, "policies", "policies such as DTS()")
+            check_type(p, Policy, "policies", "policies such as bayesduel.policies.DTS()")
         named = {label(p): p for p in given}
         if len(named) < len(given):
             raise ValueError(
@@ -160,7 +160,7 @@ def labelled(policies: Any) -> dict[str, Any]:
     if not named:
         raise ValueError("policies should have at least one policy, got an empty list")
     for p in named.values():
-        check_type(p, Policy, "policies", "policies such as DTS()")
+        check_type(p, Policy, "policies", "policies such as bayesduel.policies.DTS()")
     return named
 
 

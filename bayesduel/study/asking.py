@@ -260,8 +260,8 @@ class Asking:
     def _meaning(self, text: str, arms: Sequence[str]) -> str | None:
         """Return the word of `words` that a text means, None where it means none, or several.
 
-        A label of `arms` stands for its side: "tea much better" for "left much better". Its case
-        does not matter, unless the labels differ by case alone.
+        A label of `arms` stands for its side: "tea much better" for "left much better". Case does
+        not matter, unless the labels differ by case alone. A draw is a tie.
         """
         if text in self.words:
             return text
@@ -273,6 +273,9 @@ class Asking:
         ]
         exact = {word for labelled, word in by_label if labelled == text}
         means = exact or {word for labelled, word in by_label if _plain(labelled) == _plain(text)}
+        if not means:
+            said = "tie" if _plain(text) == "draw" else _plain(text)
+            means = {word for word in self.words if _plain(word) == said}
         return means.pop() if len(means) == 1 else None
 
     def _reasons(self, given: Any) -> list[str]:

@@ -70,6 +70,10 @@ class Desk(Questions):
         ValueError
             If `n` is not a whole number >= 1.
         """
+        if isinstance(n, str):
+            raise TypeError(
+                f"n should be a whole number, got {n!r}: a judge is named by judge={n!r}"
+            )
         count = 1 if n is None else n
         check_whole(count, "n", 1)
         if count > MOST_TICKETS:

@@ -8,6 +8,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from bayesduel.data.duels import Duels
+from bayesduel.inference.default_model import AUTO, DefaultModel
 from bayesduel.models import Model, model_from_settings, model_named, model_settings
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.arms import (
@@ -56,6 +57,19 @@ class StudyParts(NamedTuple):
     session: Session  # a session of all this without an outcome
 
 
+def _model_of(wanted: Any) -> Model:
+    """Return the model of a study, by default Bradley-Terry.
+
+    Raises TypeError or ValueError if it is none, or a recipe by which a log chooses one.
+    """
+    if isinstance(wanted, DefaultModel) or wanted == AUTO:
+        raise ValueError(
+            "model should be a model or its name, such as 'davidson': a study has no votes yet "
+            f"that choose one, got {shown_value(wanted)}"
+        )
+    return model_named("bradley-terry" if wanted is None else wanted)
+
+
 def stored_settings(
     arms: Sequence[str] | None,
     given: Mapping[str, Any],
@@ -75,7 +89,7 @@ def stored_settings(
     check_labels(labels)
     goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
     goal.check(len(labels))
-    model = model_named("bradley-terry" if given["model"] is None else given["model"])
+    model = _model_of(given["model"])
     sources = checked_sources(given["sources"], model)
     if sources is None:
         _check_fed(model, labels, given["items"], given["asking"])

@@ -36,6 +36,7 @@ from bayesduel.system.arguments import (
     check_text,
     did_you_mean,
     path_of,
+    refused_arguments,
     shown_value,
     whole,
 )
@@ -124,6 +125,11 @@ class Study(ArmsAndJudges):
     ...     study.tell(ticket, "left")  # or "right", "tie"
     """
 
+    @refused_arguments(
+        rope="a study takes its rope from a rule: stop=bd.study.WithinRope(0.95, rope=...)",
+        confidence="a study takes its confidence from a rule: stop=0.95, or a rule of bd.study",
+        budget="a study takes its budget from a rule: stop=[0.95, bd.study.Budget(...)]",
+    )
     def __init__(
         self,
         path: str | Path | None = None,

@@ -44,6 +44,7 @@ __all__ = [
     "numbers",
     "path_of",
     "real",
+    "refused_arguments",
     "renamed_arguments",
     "shown_value",
     "text_of",
@@ -380,6 +381,8 @@ def check_log(value: object, kind: type, name: str = "duels", see: str = "") -> 
             "Rankings": "; places of one ranking are not independent duels "
             "(winners, top_k, predict, scores and report take rankings)",
             "DataTree": " (a fit?): pass the log that it was made of",
+            "Fit": ": pass the log that it was made of",
+            "Study": ": pass its duels, study.duels(), or ask it for study.fit()",
         }.get(got, "")
         raise TypeError(f"{name} should be a {what}{see}, got {got}{why}")
 
@@ -407,12 +410,24 @@ def renamed_arguments[**P, R](
 
     now: the new name by the old one. A call with an old name raises TypeError.
     """
+    words = {name: f"argument {name!r} is now called {new!r}" for name, new in now.items()}
+    return refused_arguments(**words)
+
+
+def refused_arguments[**P, R](
+    **words: str,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return the decorator of a function that says what to give in place of an argument.
+
+    words: what is said, by the name of an argument that the function does not have. A call with one
+    raises TypeError.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def called(*args: P.args, **given: P.kwargs) -> R:
-            for name in now.keys() & given.keys():
-                raise TypeError(f"argument {name!r} is now called {now[name]!r}")
+            for name in words.keys() & given.keys():
+                raise TypeError(words[name])
             return function(*args, **given)
 
         return called

@@ -9,7 +9,15 @@ from typing import Any, Literal, get_args
 
 from bayesduel.system.arguments import check_range
 
-__all__ = ["Decision", "Fitting", "StudyDecision", "check_options", "declared", "rule_of"]
+__all__ = [
+    "Decision",
+    "Fitting",
+    "ModelName",
+    "StudyDecision",
+    "check_options",
+    "declared",
+    "rule_of",
+]
 
 Method = Literal["auto", "laplace", "nuts", "pymc", "variational", "gibbs"]
 ModelName = Literal[
@@ -89,8 +97,9 @@ class Fitting:
 
     model: ModelName = declared(
         "auto",
-        "Model. auto chooses by what LOG has: margins, grades, ties (davidson, above 5 %), "
-        "or who won.",
+        "Model, with terms after a plus: 'davidson + time:12'. auto chooses by what LOG has: "
+        "margins, grades, ties (davidson, above 5 %), or who won. A side advantage is added where "
+        "sides have a meaning (--no-side-advantage leaves it out).",
         allowed=get_args(ModelName),
     )
     method: Method = declared(

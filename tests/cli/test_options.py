@@ -85,3 +85,29 @@ def test_ranks_of_which_a_larger_one_is_better_have_a_remedy(tmp_path):
     expected = (places.to_numpy()[:, :, None] > places.to_numpy()[:, None, :]).sum(axis=0)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(turned.duels.tally().wins, expected)
+
+
+TWICE = {
+    "fit": ["fit", "springall", "--seed", "1", "--seed=2", "-o", "new.nc"],
+    "short": ["report", "springall", "-o", "a.html", "-o", "b.html"],
+    "study": ["study", "new", "new.study", "--arms", "a,b", "--rope", ".1", "--rope", ".2"],
+    "serve": ["study", "serve", "new.study", "--port", "1", "--port", "2"],
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_an_option_of_one_value_is_given_once(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = TWICE[name]
+    answer = CliRunner().invoke(main, words)
+    command = " ".join(words[: 2 if words[0] == "study" else 1])
+    assert answer.exit_code == 2 and not list(tmp_path.iterdir())
+    told = f"should be given once, got it 2 times (see bayesduel {command} --help)"
+    assert told in answer.stderr.replace("main", "bayesduel", 1)
+
+
+def test_an_option_of_several_values_is_given_as_often_as_needed(tmp_path):
+    page = tmp_path / "new.nc"
+    words = ["fit", "springall", "--term", "order", "--term", "cycles", "--method", "laplace"]
+    answer = CliRunner().invoke(main, [*words, "-o", str(page)])
+    assert "given once" not in answer.stderr and "cycles" in answer.stderr

@@ -1,5 +1,6 @@
 """Commands on a fit that is saved already: options, names, damage, two updates at once."""
 
+import re
 import shutil
 import sys
 import threading
@@ -23,7 +24,13 @@ GIVEN = {
     "model": "davidson", "method": "laplace", "draws": "200", "seed": "1", "ties": "half",
     "on_bad": "skip", "side_advantage": None, "lower_is_better": None,
 }  # fmt: skip
-COMMANDS = {"winners": [], "top-k": ["--k", "1"]}
+COMMANDS = {
+    "winners": [],
+    "top-k": ["--k", "1"],
+    "report": ["-o", "page.html"],
+    "site": ["-o", "public"],
+    "export": ["-o", "tables"],
+}
 
 
 def run(*args):
@@ -52,14 +59,26 @@ def test_options_that_a_saved_fit_cannot_honour(command, name, folder, monkeypat
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_name_in_capitals_is_read(command, folder):
-    assert run(command, folder / "F.NC", *COMMANDS[command]).exit_code == 0
+def test_a_name_in_capitals_is_read(command, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = run(command, folder / "F.NC", *COMMANDS[command])
+    assert answer.exit_code == 0, answer.stderr
 
 
-@pytest.mark.parametrize("command", ["report", "check", "judges", "health", "export -o", "site -o"])
+def test_the_page_of_a_fit_is_the_one_that_python_writes(folder, tmp_path):
+    page = tmp_path / "page.html"
+    answer = run("report", folder / "F.NC", "-o", page, "--noun", "dish", "--confidence", "0.9")
+    assert answer.exit_code == 0, answer.stderr
+    fit = bd.load(folder / "F.NC")
+    bd.report(fit, tmp_path / "python.html", noun="dish", confidence=0.9)
+    own, others = page.read_text(), (tmp_path / "python.html").read_text()
+    command = re.compile("<h2[^>]*>Reproduc.*", re.DOTALL)
+    assert command.sub("", own) == command.sub("", others) and "dish" in own
+
+
+@pytest.mark.parametrize("command", ["check", "judges", "health"])
 def test_a_fit_in_place_of_a_log_is_named(command, folder):
-    name, *option = command.split()
-    answer = run(name, folder / "F.NC", *option, *([folder / "new"] if option else []))
+    answer = run(command, folder / "F.NC")
     assert answer.exit_code == 2
     assert "LOG should be a log of duels, got the fit" in answer.stderr
 

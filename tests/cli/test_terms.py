@@ -27,6 +27,7 @@ from bayesduel.models import (
     SideAdvantage,
     TimeVarying,
     named,
+    registry,
     term_named,
 )
 
@@ -70,6 +71,50 @@ def log(tmp_path_factory):
         rows.append(f"{pairs[k % 6][0]},{pairs[k % 6][1]},{won},{common}")
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+NAMED = {  # what --model and --term say together, and the model that Python calls so
+    "davidson + order": ("davidson", ["order"]),
+    "Davidson+time:3": ("davidson", ["time:3"]),
+    "auto + time:3": ("auto", ["time:3"]),
+    "thurstone + random:topic + order": ("thurstone", ["random:topic", "order"]),
+}
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("name", NAMED)
+def test_terms_in_the_name_of_a_model_are_those_of_the_option_of_terms(name, apart, log, tmp_path):
+    label, words = NAMED[name]
+    *first, last = words
+    given = ["--model", " + ".join([label, *first]), "--term", last]
+    if not apart:
+        given = ["--model", name]
+    path = tmp_path / "fit.nc"
+    answer = run("fit", log, *given, "--method", "laplace", "--draws", "100", "-o", path)
+    assert answer.exit_code == 0, answer.stderr
+    asked = bd.load(path).duel.model
+    wanted = chosen_model(label, {"term": tuple(words)}).choose(bd.read_duels(log)).model
+    assert sorted(term.name for term in asked.terms) == sorted(t.name for t in wanted.terms)
+    assert asked.label == wanted.label
+
+
+@pytest.mark.parametrize("name", ["davidon + order", "davidson + ordr", "davidson +"])
+def test_a_name_of_a_model_with_a_slip_is_refused_with_the_nearest(name, log, tmp_path):
+    answer = run("fit", log, "--model", name, "-o", tmp_path / "fit.nc")
+    assert answer.exit_code == 2 and len(answer.stderr.splitlines()) == 1
+    assert "did you mean" in answer.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_page_shows_the_limits_of_periods_as_dates(tmp_path):
+    rows = [
+        f"{'ab'[k % 2]},c,{'left' if k % 3 else 'right'},2026-05-{k % 28 + 1:02}" for k in range(56)
+    ]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["left,right,outcome,time", *rows]) + "\n")
+    page = tmp_path / "page.html"
+    given = ["--model", "bradley-terry + time:3", "--method", "laplace", "--draws", "100"]
+    assert run("report", path, *given, "-o", page).exit_code == 0
+    assert "time edges = 2026-05-01, 2026-05-10, 2026-05-19, 2026-05-28" in page.read_text()
 
 
 def each_command_with(name, values, step):
@@ -355,3 +400,77 @@ def test_a_study_takes_no_term_of_a_file(own):
     answer = run("study", "new", "s.study", "--arms", "a,b", "--term", "own_terms.py:Lead")
     assert answer.exit_code == 2 and "term should be one of" in answer.stderr
     assert "own_terms" not in sys.modules
+
+
+GAP = """
+from dataclasses import dataclass
+
+from bayesduel.models import Term, Touch
+
+
+@dataclass(frozen=True)
+class Gap(Term):
+    name = "gap"
+    parameter = "gap"
+    reads = ("length",)
+
+    def columns(self, log):
+        here = log.votes.covariate_names.index("length")
+        return {"gap": log.votes.covariates[:, here] / 2}
+
+    def design(self, cells):
+        return (Touch((), cells["gap"]),) if "gap" in cells else ()
+
+    def deviation(self, scales, cells, unit):
+        return 0.5 * unit
+"""
+
+
+@pytest.fixture
+def gap(tmp_path, monkeypatch):
+    """Return the word of a term in a file that reads the covariate length."""
+    (tmp_path / "gap_terms.py").write_text(GAP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield "gap_terms.py:Gap"
+    forget()
+
+
+def forget():
+    """Let the term be as unknown as it is to another process."""
+    sys.modules.pop("gap_terms", None)
+    TERMS.pop("gap", None)
+    registry._KNOWN.pop("gap_terms:Gap", None)
+
+
+@pytest.mark.parametrize("covariates", [["--covariates", "length"], []])
+def test_a_term_of_a_file_reads_its_covariate_alone(covariates, gap, log):
+    """Before, the covariate itself was in the model, too, or was not read."""
+    given = ["--term", gap, *covariates, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]
+    answer = run("fit", log, *given)
+    assert answer.exit_code == 0, answer.stderr
+    assert bd.load("fit.nc").duel.model.name == "bradley-terry + gap + order"
+
+
+OF_A_FIT = {
+    "predict": ["a", "b"],
+    "winners": [],
+    "report": ["-o", "page.html"],
+    "top-k": ["--k", "1"],
+    "update": ["LOG", "--earlier", "OLD", "-o", "new.nc"],
+}
+
+
+@pytest.mark.parametrize("command", OF_A_FIT)
+def test_a_saved_fit_of_a_term_of_a_file(command, gap, log):
+    given = ["--term", gap, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]
+    assert run("fit", log, *given).exit_code == 0
+    more = log.with_name("more.csv")
+    more.write_text(log.read_text())
+    places = {"LOG": str(more), "OLD": str(log)}
+    words = [places.get(word, word) for word in OF_A_FIT[command]]
+    forget()
+    answer = run(command, "fit.nc", *words)
+    assert answer.exit_code == 2 and "name its file by --term FILE.py:Gap" in answer.stderr
+    answer = run(command, "fit.nc", *words, "--term", gap)
+    assert answer.exit_code == 0, answer.stderr

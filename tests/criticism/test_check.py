@@ -89,6 +89,7 @@ def test_a_log_that_would_hardly_show_cycles_is_not_called_transitive():
 
 def order_share(level, interval, both_ways):
     return OrderShare(
+        side="the home side",
         share=level,
         interval=interval,
         between_level=level,
@@ -96,6 +97,26 @@ def order_share(level, interval, both_ways):
         n_decisive=400,
         both_ways=both_ways,
     )
+
+
+SIDES = {
+    ("home", "away"): "The home side",
+    ("white", "black"): "White",
+    ("player_1", "player_2"): "The side listed first",
+    ("left", "right"): "The left side (shown first)",
+}
+
+
+@pytest.mark.parametrize("columns", SIDES)
+def test_a_side_advantage_is_of_the_side_as_the_log_calls_it(columns):
+    rng = np.random.default_rng(5)
+    first = rng.integers(0, 4, 200)
+    second = (first + rng.integers(1, 4, 200)) % 4
+    won = np.where(rng.random(200) < 0.7, *(np.full(200, side) for side in ("left", "right")))
+    arms = np.array(["a", "b", "c", "d"])
+    votes = {columns[0]: arms[first], columns[1]: arms[second], "outcome": won}
+    words = check(bd.read_duels(votes), quick=True).order.sentence
+    assert words.startswith(f"{SIDES[columns]} won {100 * np.mean(won == 'left'):.1f} %")
 
 
 def test_a_side_advantage_that_the_ranking_has_is_not_asked_for_again():

@@ -385,3 +385,19 @@ def test_arviz_compares_predictions_of_the_same_outcomes_only(other, ties):
     alike = {name: one for name, one in found.items() if name != "davidson"}
     if len(alike) > 1:
         assert set(azs.compare(alike).index) == set(alike)
+
+
+def test_recipes_and_auto_are_the_models_that_the_log_chooses():
+    log = bd.datasets.load("baseball1987")  # home and away
+    found = bd.compare_models(log, [bd.DefaultModel(side_advantage=False), "auto"], draws=400)
+    assert sorted(found.table.index) == ["bradley-terry", "bradley-terry + order"]
+    alone = bd.compare_models(log, bd.DefaultModel(), draws=400)
+    assert list(alone.table.index) == ["bradley-terry + order"]
+    with pytest.raises(TypeError, match="models, names or fits"):
+        bd.compare_models(log, [3])
+
+
+def test_models_that_predict_the_same_differ_by_no_minus_zero():
+    log = log_of(ladder(5), 10, 3)
+    found = bd.compare_models(log, {"one": "bradley-terry", "other": "bradley-terry"}, draws=400)
+    assert "other (the same to 0.1 nats, standard error 0.0)" in found.sentence

@@ -385,7 +385,7 @@ def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
     for words in (
         "<h2>Margins</h2>",
         "side advantage",
-        "the left side has the advantage",
+        "the left side (shown first) has an advantage",
         "standard deviation of the noise of one margin",
         "Intransitivity: if every pair may deviate",
         "are consistent with the model by all of 6 checks",

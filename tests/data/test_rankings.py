@@ -176,7 +176,7 @@ def test_a_best_that_is_a_word_for_a_tie_orders_nothing(word, capsys):
     log = bd.read_rankings(frame)
     assert log.arms == ("a", "b", "c") and log.n_rankings == 2
     assert log.read_summary.n_ties_dropped == 1
-    assert f"left out 1 ranking that put all arms in one place ({word!r} 1)" in (
+    assert f"left out 1 ranking that put all arms in one place (1 {word!r})" in (
         capsys.readouterr().err
     )
     listed = bd.read_rankings({"best": ["a", word], "shown": [f"a, {word.strip()}, c"] * 2})
@@ -206,7 +206,9 @@ def test_a_word_in_place_of_a_rank_is_below_all(word, capsys):
     rows = [(1, "x", "2"), (1, "y", word), (1, "z", "1"), (1, "w", word)]
     log = bd.read_rankings(pd.DataFrame(rows, columns=["race", "driver", "place"]))
     assert orders_of(log) == [[["z"], ["x"], ["w", "y"]]]
-    assert "2 arms without a rank" in capsys.readouterr().err
+    counted = f"2 {word.strip()!r}" if word else "2 blank"
+    said = f"2 arms have no rank ({counted}): they rank below all arms with a rank"
+    assert said in capsys.readouterr().err
 
 
 def judged(names):
@@ -335,3 +337,18 @@ def test_both_bad_that_cannot_be_read(votes, label, what):
 def test_a_frame_of_counts_has_no_votes_both_bad():
     with pytest.raises(ValueError, match="no column for the outcome"):
         bd.read_duels({"a": ["x"], "b": ["y"], "wins_a": [3], "wins_b": [2]}, both_bad="neither")
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_votes_that_both_are_bad_are_said_to_be_what_they_count_for(by_name, capsys):
+    words = {"left": "a", "right": "b"} if by_name else {"left": "left", "right": "right"}
+    outcome = [words["left"], words["right"], "both bad", "tie", "both bad", words["left"]]
+    votes = {"left": ["a"] * 6, "right": ["b"] * 6, "outcome": outcome}
+    log = bd.read_duels(votes, both_bad="nothing")
+    said = capsys.readouterr().err + str(log.reading)
+    assert "both bad nothing wins (2)" in said and "tie left out (1)" in said
+    found = bd.health(log.duels)
+    assert "2 votes were marked both bad: 'nothing' wins them. 1 other tie left out." in str(found)
+    plain = bd.read_duels(votes)
+    assert "both bad tie (2)" in str(plain.reading)
+    assert "2 duels were marked both bad, which counts as a tie." in str(bd.health(plain))

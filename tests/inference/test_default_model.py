@@ -29,7 +29,7 @@ def chosen(table, **options):
 def test_a_side_with_a_meaning_is_in_the_model(names):
     model, reasons = chosen(frame(*names))
     assert model.name == "bradley-terry + order"
-    assert names[0] in reasons[-1] and "is in the model" in reasons[-1]
+    assert names[0] in reasons[-1] and "is in the fitted model" in reasons[-1]
 
 
 def test_sides_that_are_an_artefact_stay_out_and_it_is_said():
@@ -73,7 +73,9 @@ def test_an_advantage_is_in_the_model_of_many_arms_listed_in_one_order(
     table["outcome"] = np.where(rng.random(300) < 0.6, "left", "right")
     model, reasons = chosen(table, left=names[0], right=names[1])
     assert (model.name == "bradley-terry + order") == in_model
-    said = "is in the model: pairs are listed in one order only, and may have been shown in it"
+    said = (
+        "is in the fitted model: pairs are listed in one order only, and may have been shown in it"
+    )
     assert (said in reasons[-1]) == in_model
 
 
@@ -202,7 +204,7 @@ def test_effects_by_group_are_in_the_model_where_it_takes_seconds(table, options
     model, reasons = chosen(table, **options)
     assert ("random:group" in model.name) == there
     n = table["prompt"].nunique()
-    said = f"Effects of arms by prompt are in the model: {n} prompts repeat."
+    said = f"Effects of arms by prompt are in the fitted model: {n} prompts repeat."
     assert (said in reasons) == there
 
 
@@ -227,8 +229,8 @@ def test_a_fit_has_them_beside_robust_errors_and_a_named_model_has_not():
     assert fit["posterior"].attrs["covariance"] == "judge and group"
     votes = bd.summary(fit).votes
     assert (
-        "The model has effects by group. Standard errors are cluster-robust by judge and group"
-        in votes
+        "The fitted model has effects by group. Standard errors are cluster-robust by judge "
+        "and group" in votes
     )
     assert "new group" in bd.summary(fit).answers
     assert bd.fit(log, "bradley-terry", draws=200).attrs["model"] == "bradley-terry"

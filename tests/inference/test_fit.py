@@ -7,6 +7,7 @@ from pathlib import Path
 import arviz_stats as azs
 import choix
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -160,6 +161,42 @@ def test_large_tables_of_draws_are_left_out(monkeypatch):
     assert groups(likelihood, preference) == {"log_likelihood_by_cell", "preference"}
     assert groups(likelihood - 1, preference) == {"preference"}
     assert groups(likelihood, preference - 1) == {"log_likelihood_by_cell"}
+
+
+KEPT = {  # fits whose group of P a file does not hold
+    "davidson": {"model": "davidson + order"},
+    "matrix": {"model": "preference-matrix"},
+    "by prompt": {"model": "bradley-terry + random:group"},
+    "margins": {"model": "thurstone-score"},
+    "too large": {"model": "bradley-terry"},
+}
+
+
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+@pytest.mark.parametrize("kind", KEPT)
+def test_a_file_leaves_out_what_follows_and_a_loaded_fit_has_it(
+    kind, ending, tmp_path, monkeypatch
+):
+    if kind == "too large":
+        monkeypatch.setattr("bayesduel.inference.datatree.PREFERENCE_BYTES", 1)
+    rng = np.random.default_rng(4)
+    sides = {"left": rng.choice(["a", "b"], 90), "right": rng.choice(["c", "d"], 90)}
+    votes = {**sides, "margin": rng.normal(size=90), "group": rng.choice(list("xyz"), 90)}
+    made = fit(bd.read_duels(pd.DataFrame(votes)), **KEPT[kind], draws=200, clusters=False)
+    path = tmp_path / f"fit.{ending}"
+    if ending == "nc":
+        made.to_netcdf(path)
+    else:
+        made.to_zarr(path, consolidated=False)
+    with xr.open_datatree(path, **({} if ending == "nc" else {"consolidated": False})) as stored:
+        assert "preference" not in stored.children
+    loaded = bd.load(path)
+    assert loaded.identical(made) and "left_out" not in made.attrs
+    assert ("preference" in loaded.children) == (kind != "too large")
+    if kind == "by prompt":
+        one = bd.estimand(made, at={"group": "x"})
+        again = bd.estimand(loaded, at={"group": "x"})
+        assert one["preference"].identical(again["preference"])
 
 
 def test_four_thousand_draws_are_the_default():

@@ -560,3 +560,24 @@ def test_families_are_checked_and_read_off_a_table(log):
         bd.read_items(words).levels("n")
     with pytest.raises(ValueError, match="independent normal priors"):
         bd.fit(log, BradleyTerry(Scores(family=KIN)), "variational")
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [("score[a]", "Normal(0.4, 0.3)"), ("score", "Normal(0.4, 0.3)"), ("scale", "HalfNormal(1)")],
+)
+def test_a_page_says_what_the_prior_of_one_score_is_relative_to(name, prior, tmp_path):
+    fit = bd.fit(
+        bd.Duels.from_votes("abca" * 15, "bcab" * 15, [1, 1, 1, 0] * 15),
+        draws=200,
+        priors=_prior(name, prior),
+    )
+    page = bd.report(fit, tmp_path / "page.html", noun="dish").read_text()
+    assert ("how far one dish is from the others" in page) == (name == "score[a]")
+
+
+def _prior(name, text):
+    """Return the priors that ``--prior name=text`` gives."""
+    variable, _, label = name.removesuffix("]").partition("[")
+    said = Prior.parsed(text)
+    return {variable: {label: said} if label else said}

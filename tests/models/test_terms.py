@@ -1,7 +1,9 @@
 """Terms: each does what it says alone and with others, and finds what was planted."""
 
 import json
+import warnings
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from bayesduel.models import (
     Thurstone,
     TimeVarying,
     named,
+    term_named,
 )
 from bayesduel.models.cells import seen_in
 from bayesduel.posterior.dependence import RepeatedVotesWarning
@@ -302,6 +305,68 @@ def test_planted_drift_is_found():
     assert tree.duel.model.edges[0] == duels.votes.time.min()
 
 
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us"])
+@pytest.mark.parametrize("periods", [3, 7])
+def test_limits_of_periods_as_dates_part_votes_as_numbers_do(unit, periods):
+    rng = np.random.default_rng(65)
+    drawn = rng.integers(0, 40, 60)
+    times = np.datetime64("2026-05-01", unit) + drawn.astype(f"timedelta64[{unit}]")
+    pairs = ["ab"[k % 2] for k in range(60)], ["c"] * 60, [k % 3 != 0 for k in range(60)]
+    dated = bd.Duels.from_votes(*pairs, time=times.astype("datetime64[us]"))
+    counted = bd.Duels.from_votes(*pairs, time=times.astype("datetime64[us]").astype("int64"))
+    terms = {log: TimeVarying(periods=periods).settled(log) for log in (dated, counted)}
+    assert terms[dated].edges[0].startswith("2026-05-01") and terms[counted].edges[0] > 1e15
+    number_of, period_of = (term.columns(log)["period_of_cell"] for log, term in terms.items())
+    np.testing.assert_array_equal(number_of, period_of)
+    again = TimeVarying(**{"periods": periods, "edges": json.loads(json.dumps(terms[dated].edges))})
+    assert again == terms[dated]
+    with pytest.raises(ValueError, match="edges should be numbers, as times of the log are"):
+        terms[dated].columns(counted)
+
+
+OF_DAYS = {  # limits of a log of 60 votes from 2024-08-01 to 2026-03-14, and what is said of them
+    (2024, 2025, 2027): (
+        ValueError,
+        "times are 2024-08-01 to 2026-03-14, but all votes are in one",
+    ),
+    ("2024-01-01", "2024-02-01", "2024-03-01"): (ValueError, "all votes are in one period"),
+    ("2024-10-01", "2025-01-01", "2025-06-01"): (
+        UserWarning,
+        "36 votes of 60 lie before the first",
+    ),
+    ("2024-08-01", "2025-08-01", "2026-06-01"): (None, ""),
+}
+
+
+@pytest.mark.parametrize("limits", OF_DAYS)
+def test_limits_that_do_not_part_the_log_are_told(limits):
+    kind, words = OF_DAYS[limits]
+    time = np.datetime64("2024-08-01") + np.arange(60) * 10
+    log = bd.Duels.from_votes("ab" * 30, "bc" * 30, [1, 0, 1] * 20, time=time)
+    term = TimeVarying(edges=limits)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        if kind is ValueError:
+            with pytest.raises(ValueError, match=words):
+                term.settled(log)
+            return
+        assert term.settled(log).edges == limits
+    assert [str(w.message)[: len(words)] for w in told] == ([words] if kind else [])
+    assert term_named(f"time:{','.join(limits)}") == term
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ["2026-01-01", "2026-05-01 12:00", "2026-07-01"],
+        np.array(["2026-01-01", "2026-05-01T12:00", "2026-07-01"], dtype="datetime64[us]"),
+        [datetime(2026, 1, 1), datetime(2026, 5, 1, 12), datetime(2026, 7, 1)],
+    ],
+)
+def test_limits_of_periods_are_any_dates(limits):
+    assert TimeVarying(edges=limits).edges == ("2026-01-01", "2026-05-01T12:00", "2026-07-01")
+
+
 def test_times_count_and_their_order_does_not():
     model = BradleyTerry() + TimeVarying(periods=3)
     duels = log_of(flat, 4, 50, 10)
@@ -399,6 +464,12 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         (lambda: BradleyTerry() + TimeVarying(process="jump"), ValueError, "'walk' or 'smooth'"),
         (lambda: BradleyTerry() + TimeVarying(periods=1), ValueError, "periods should be from 2"),
         (lambda: BradleyTerry() + TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
+        (lambda: TimeVarying(edges=("may", "june", "july")), TypeError, "numbers or dates"),
+        (
+            lambda: TimeVarying(edges=("2026-02-01", "2026-01-01", "2026-03-01")),
+            ValueError,
+            "incre",
+        ),
         (lambda: BradleyTerry() + BladeChest(planes=0), ValueError, "planes should be from 1"),
         (lambda: named("order-effect(elo)"), ValueError, "model name should be one of"),
     ],

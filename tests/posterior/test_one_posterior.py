@@ -135,8 +135,8 @@ def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_
     for arm, row in said.iterrows():
         assert f"{arm} {row['rating']:.0f} {row['rating_lower']:.0f} to " in text
     assert (
-        "The model has effects by group. Standard errors are cluster-robust by judge and group"
-        in text
+        "The fitted model has effects by group. Standard errors are cluster-robust by judge "
+        "and group" in text
     )
     plain = bd.fit(log, bd.DefaultModel(group_effects=False))
     wider = [one["rating_upper"] - one["rating_lower"] for one in (bd.scores(plain), said)]

@@ -297,6 +297,32 @@ def test_a_condition_that_no_term_reads_names_the_term_that_would(said, term):
         bd.predict(fit, *fit.duel.arms[:2], **said)
 
 
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize("base", ["davidson", "thurstone"])
+def test_what_is_taken_for_conditions_that_are_not_given_is_said(base, dated):
+    rng = np.random.default_rng(9)
+    day = np.arange(60) // 2
+    time = np.datetime64("2026-05-01") + day if dated else day
+    votes = {
+        "left": rng.choice(["a", "b"], 60),
+        "right": rng.choice(["c", "d"], 60),
+        "outcome": rng.choice(["left", "right", "tie"], 60),
+        "time": time,
+        "length": rng.normal(size=60).round(2),
+    }
+    log = bd.read_duels(pd.DataFrame(votes), covariates=["length"])
+    model = f"{base} + time:3 + covariate:length"
+    fit = bd.fit(log, model, draws=200, method="laplace", clusters=False)
+    end = "2026-05-30" if dated else "29"
+    length = "'length' (taken: length 0)"
+    of_time = f"'time' (taken: the end of the log, {end})"
+    assert bd.predict(fit, "a", "c").attrs["not_given"] == f"Not given: {length} and {of_time}."
+    assert bd.predict(fit, "a", "c", length=1).attrs["not_given"] == f"Not given: {of_time}."
+    ahead = {"length": 1, "time": np.datetime64("2026-06-02") if dated else 31}
+    assert "not_given" not in bd.predict(fit, "a", "c", **ahead).attrs
+    assert of_time in " ".join(repr(bd.predict(fit, "a", "c")).split())
+
+
 @pytest.mark.parametrize("term", ["random:group", "random:judge", "random:topic"])
 @pytest.mark.parametrize("base", ["bradley-terry", "davidson"])
 def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):
@@ -327,10 +353,11 @@ def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):
     assert "not_given" not in found.attrs
     assert f"{role} = x." in repr(bd.predict(fit, "a", "c", **{column: "x"}))
     misnamed = bd.predict(fit, ahead.rename(columns={column: "question"}))
-    told = f"The frame lacks column {column!r} (taken: a new {role})."
+    told = f"Not given: {column!r} (taken: a new {role})."
     assert misnamed.attrs["not_given"].startswith(told)
-    assert misnamed.attrs["not_given"].endswith("not read: 'question'.")
+    assert misnamed.attrs["not_given"].endswith(" Not read: 'question'.")
     assert told in " ".join(repr(misnamed).split())
-    assert "given" not in bd.predict(fit, "a", "c").attrs
+    plain = bd.predict(fit, "a", "c")
+    assert "given" not in plain.attrs and plain.attrs["not_given"] == told
     with pytest.raises(ValueError, match=f"or {role}=None for a new {role}, got 'w'"):
         bd.predict(fit, "a", "c", **{column: "w"})

@@ -280,3 +280,15 @@ def test_an_earlier_name_of_a_column_names_the_new_one():
     assert (found["win_rate"] == found.win_rate).all()
     frame = found.to_dataframe()
     assert np.allclose(frame["win_rate_lower"], found["win_rate_lower"].loc[frame.index])
+
+
+@pytest.mark.parametrize("name", ["davidson + order", "thurstone", "preference-matrix"])
+@pytest.mark.parametrize("noun", ["arm", "team"])
+def test_winners_name_the_model(name, noun):
+    fit = bd.fit(bd.datasets.load("springall"), name, draws=400, method="laplace")
+    found = winners(fit, noun=noun)
+    words = fit.duel.model.titled(noun)
+    assert found.attrs["model_words"] == words
+    assert f"Model: {words}." in " ".join(repr(found).split())
+    assert f"Model: {words}." in found._repr_html_()
+    assert noun == "arm" or "arm" not in words

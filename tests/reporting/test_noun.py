@@ -1,6 +1,7 @@
 """A page calls an arm what its reader does, from the verdict to the last note."""
 
 import base64
+import json
 import re
 from html import unescape
 
@@ -10,6 +11,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.criticism import calibration
+from bayesduel.data.reading import Reading
 from bayesduel.models import (
     BradleyTerry,
     Covariates,
@@ -235,3 +237,35 @@ def test_articles_are_by_sound():
     before_an = ["arm", "item", "entry", "uncle", "hour", "image", "unimportant"]
     assert [an(noun) for noun in before_a] == [f"a {noun}" for noun in before_a]
     assert [an(noun) for noun in before_an] == [f"an {noun}" for noun in before_an]
+
+
+LOGS = {
+    "duels": (bd.read_duels, {"left": ["a", "c"], "right": ["b", "a"], "outcome": [1, 0]}),
+    "teams": (
+        lambda votes: bd.read_duels(votes, teams="+"),
+        {"left": ["a+b", "c+d"], "right": ["c+d", "b+a"], "outcome": [1, 0]},
+    ),
+    "rankings": (bd.read_rankings, {"order": ["a > b > c", "c > a > b"]}),
+    "long rankings": (
+        bd.read_rankings,
+        {"race": [1, 1, 2, 2], "arm": ["a", "b", "b", "a"], "rank": [1, 2, 1, 2]},
+    ),
+    "no columns": (
+        lambda votes: bd.Duels.from_votes(*votes.values()),
+        {"l": "ab", "r": "ba", "o": [1, 0]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_columns_of_arms_are_counted_by_the_noun(kind):
+    read, votes = LOGS[kind]
+    lines = read(votes).reading.lines
+    counting = [line for line in lines if re.match(r"[\d,]+ arms?\b", line.understood)]
+    assert [line.n_arms is not None for line in lines] == [line in counting for line in lines]
+    for line in lines:
+        called = line.called("dish")
+        assert "arm" not in f"{called.role} {called.understood}".split()
+        assert (called == line) == (line not in counting)
+    stored = Reading.from_dict(json.loads(json.dumps(read(votes).reading.to_dict())))
+    assert stored.lines == lines

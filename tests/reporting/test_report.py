@@ -235,7 +235,7 @@ def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_pa
     teams = [[f"team {i}" for i in side] for side in (left, right)]
     log = Duels.from_votes(*teams, won, category=np.tile(["a", "b"], 60))
     page = page_of(log, tmp_path, model=BradleyTerry() + SideAdvantage(by=by), draws=400)
-    assert "The model controls for the side advantage: " in page.text["rates"]
+    assert "The fitted model controls for the side advantage: " in page.text["rates"]
     assert "controls for" not in page.text["winners"]  # of a model without a side advantage
     assert "Sides are as they were played" in page.text["winners"]
     found = re.search(
@@ -247,7 +247,7 @@ def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_pa
     if found is not None:
         middle, low, high = map(int, found.groups())
         assert 66 <= middle <= 72 and 58 <= low <= 65 and 74 <= high <= 80
-    assert "The model of this report estimates that effect" in page.text["log"]
+    assert "The fitted model estimates that effect" in page.text["log"]
     assert "ignore it" not in page.text["log"]
     assert "--side-advantage" not in page.text["transitivity"]
     assert "+ side advantage" in page.text["fit"]
@@ -672,7 +672,7 @@ def test_raw_counts_say_why_they_differ_from_the_model(tmp_path):
     plain = page_of(log, tmp_path, draws=200, model=BradleyTerry()).text["counts"]
     own = page_of(log, tmp_path, draws=200, model=BradleyTerry() + RandomEffects("group"))
     assert "against the opponents that an arm met" in plain and "Arms have effects" not in plain
-    assert "Arms have effects by group in the model" in own.text["counts"]
+    assert "Arms have effects by group in the fitted model" in own.text["counts"]
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():

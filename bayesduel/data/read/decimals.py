@@ -11,8 +11,11 @@ from bayesduel.system.arguments import check_one_of
 __all__ = ["columns_with_commas", "text_with_point", "with_points"]
 
 PEEK = 500  # rows by which a column is judged
-WITH_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+\s*")
-NUMBER = re.compile(r"\s*([+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?|[+-]?,\d+)?\s*")
+WITH_COMMA = re.compile(r"\s*[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+\s*")
+NUMBER = re.compile(r"\s*([+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?|[+-]?,\d+)?\s*")
+IN_THOUSANDS = re.compile(
+    r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*"
+)  # 1.050 where decimals follow commas
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
 WITH_POINT = re.compile(r"\s*([+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?)?\s*")
 
@@ -23,6 +26,9 @@ def columns_with_commas(source: Any, decimal: str | None) -> list[str]:
     decimal: the sign before decimals, "," or "."; the other one is between thousands. None: commas
         are recognised in a file of semicolons, where one number at least is not also one with a
         sign for thousands (``1,234``).
+
+    Where a file has decimal commas, ``1.050`` is 1050 in its other columns, too, if every number of
+    the column can be read so.
     Raises ValueError if it is another sign.
     """
     if decimal is not None:
@@ -37,6 +43,8 @@ def columns_with_commas(source: Any, decimal: str | None) -> list[str]:
         texts = [text for name in found for text in rows[name] if "," in text]
         if all(THOUSANDS.fullmatch(text) for text in texts):
             return []
+    if decimal == "," or found:
+        found += [name for name in rows if name not in found and _has_thousands(rows[name])]
     return found
 
 
@@ -70,6 +78,12 @@ def text_with_point(text: str, decimal: str | None) -> str:
 def _form(decimal: str | None) -> re.Pattern[str]:
     """Return how a number is written where decimals follow this sign."""
     return WITH_POINT if decimal == "." else NUMBER
+
+
+def _has_thousands(texts: Sequence[str]) -> bool:
+    """Return whether a column without commas has points between thousands, and no others."""
+    some = any(IN_THOUSANDS.fullmatch(text) for text in texts)
+    return some and all(NUMBER.fullmatch(text) for text in texts)
 
 
 def _has_commas(texts: Sequence[str], comma: re.Pattern[str], number: re.Pattern[str]) -> bool:

@@ -26,7 +26,7 @@ from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading_options import COLUMNS, DEFAULTS, Given, OnBad, TieRule
 from bayesduel.data.read.roles import assign
 from bayesduel.data.read.source import open_log
-from bayesduel.system.arguments import as_options, check_one_of, check_type
+from bayesduel.system.arguments import as_options, check_one_of, check_type, refused_arguments
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import join
 
@@ -48,7 +48,14 @@ if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB pas
     def read_duels(path_or_frame: Any, *, by: str, **options: Any) -> dict[str, Duels]: ...
 
 
-def read_duels(  # type: ignore[misc]
+@refused_arguments(  # type: ignore[misc]
+    winner="the column of the outcome is outcome=, of labels, sides or numbers",
+    prompt="votes on one prompt share a group: group=",
+    question="votes on one question share a group: group=",
+    rater="the column of who voted is judge=",
+    annotator="the column of who voted is judge=",
+)
+def read_duels(
     path_or_frame: Any,
     *,
     left: str | Sequence[str] = "left",

@@ -92,7 +92,8 @@ def duels_in(
     log = log_from_rows.label_rows(
         rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
     )
-    record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
+    told = [(f.where, f.what, f.n) for f in faults]
+    record = understood(source, roles, rows, examined, told, both_bad)
     source.say(*notice_of(record, roles, reading))
     n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())

@@ -29,7 +29,9 @@ __all__ = [
     "GAMES",
     "LONGEST_LINE",
     "SAVED",
+    "TITLES",
     "LogFile",
+    "below_title",
     "called",
     "check_file",
     "check_once",
@@ -83,6 +85,7 @@ LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 # Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
 # is no longer read: 2 MB of it can hold a line of 4 GB.
 ENDLESS_LINE = 4 * LONGEST_LINE
+TITLES = 20  # lines of a title that are looked at for a header below them
 LONGEST_NAME = 255  # characters of a path in a message that there is no such file
 
 
@@ -507,10 +510,7 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
         raise ValueError(f"{name}, line 1: should be a header line, got over 1,000 characters")
     named = [column for column in columns if column]
     if len(named) < 2 and (line := _later_header(head)):
-        raise ValueError(
-            f"{name}, line 1: should be the header line, got {shown_value(first)}; line {line} may "
-            "be it: delete the lines above it"
-        )
+        raise below_title(name, "line", 1, line, first)
     for column in named:
         if named.count(column) > 1:
             places = [i + 1 for i, other in enumerate(columns) if other == column]
@@ -522,10 +522,20 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
     return delimiter, columns
 
 
+def below_title(name: str, noun: str, title: int, header: int, text: str) -> ValueError:
+    """Return the error of a file whose header line stands below a title.
+
+    noun: what its lines are called; title, header: numbers of these two; text: of the title.
+    """
+    return ValueError(
+        f"{name}, {noun} {title}: should be the header line, got {shown_value(text)}; "
+        f"{noun} {header} may be it: delete the {noun}s above it"
+    )
+
+
 def _later_header(head: bytes) -> int | None:
     """Return the first line of three fields or more after one of a title, or None."""
-    # 20 lines that may stand above the header line
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()[: 20 + 1]
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()[: TITLES + 1]
     for k, line in enumerate(lines[1:], 2):
         fields = max((line.split(sign) for sign in DELIMITERS), key=len)
         if '"' not in line and ">" not in line and sum(bool(f.strip()) for f in fields) > 2:

@@ -206,6 +206,7 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
     tie = (votes.outcome == 0) & ~log.both_bad
     read_summary = replace(
         read_summary,
+        neither=neither,
         n_self_duels=int(votes.weight[own].sum()),
         n_ties_dropped=int(votes.weight[tie & ~own].sum()),
     )

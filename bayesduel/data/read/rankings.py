@@ -574,9 +574,11 @@ def _notices(
             f"{count(said.n_shared, 'ranking')} join arms by '=': they share a place, in no order"
         )
     if said.unplaced:
+        n = len(said.unplaced)
+        have = "has" if n == 1 else "have"
         yield (
-            f"{count(len(said.unplaced), 'arm')} without a rank ({_counted(said.unplaced)}): below "
-            "all that have one, in no order"
+            f"{count(n, 'arm')} {have} no rank ({_counted(said.unplaced)}): they rank below all "
+            "arms with a rank, in no order"
         )
     if unread:
         judged = not {*OF_UNITS}.isdisjoint(summary.columns)
@@ -588,7 +590,7 @@ def _notices(
 def _counted(words: Iterable[str]) -> str:
     """Return the words that occur, with their counts."""
     return join(
-        [f"{word!r} {n:,}" if word else f"blank {n:,}" for word, n in Counter(words).most_common()],
+        [f"{n:,} {word!r}" if word else f"{n:,} blank" for word, n in Counter(words).most_common()],
         NAMED,
     )
 

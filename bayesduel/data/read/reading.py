@@ -9,7 +9,15 @@ import numpy as np
 from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
-from bayesduel.data.read.outcomes import LOSERS_NAME, NAMED, WINNERS_NAME, Meaning
+from bayesduel.data.read.outcomes import (
+    LOSERS_NAME,
+    NAMED,
+    TIE,
+    WINNERS_NAME,
+    WON,
+    Meaning,
+    says_both_bad,
+)
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
@@ -39,14 +47,16 @@ def understood(
     rows: Rows,
     examined: Examined,
     faults: Sequence[tuple[str, str, int]],
+    neither: str | None = None,
 ) -> Reading:
     """Return what a log was taken for.
 
     faults: (where, what, number of rows) of the bad rows.
+    neither: label of the arm that wins the votes "both bad", or None where these are ties.
     """
     lines = [
         *_arms(roles, rows, examined),
-        *_outcome(roles, rows, examined),
+        *_outcome(roles, rows, examined, neither),
         *_others(roles, rows, examined),
     ]
     lines += _left_out(source, roles, rows, examined, faults)
@@ -101,11 +111,14 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         parts = ", whose labels may be of several members"
     hint = as_options(teams=joined) if joined else ""
     words = f"{count(len(lefts), what)}{parts}"
-    yield Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
+    of_arms = roles.teams is None  # else the words count sides
+    first = Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
+    yield first._replace(n_arms=len(lefts) if of_arms else None)
     again = f"{count(len(rights), what)}, the same"
     if lefts != rights:
         again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
-    yield Line("right", named["right"], again, _known(rows, rows.right))
+    second = Line("right", named["right"], again, _known(rows, rows.right))
+    yield second._replace(n_arms=len(rights) if of_arms else None)
 
 
 def _share_a_member(rows: Rows) -> np.ndarray:
@@ -135,7 +148,7 @@ def _known(rows: Rows, column: Coded) -> int:
     return int(rows.n[column.code >= 0].sum())
 
 
-def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
+def _outcome(roles: Roles, rows: Rows, examined: Examined, neither: str | None) -> Iterator[Line]:
     meaning = examined.reading
     if roles.outcome is None or rows.outcome is None or meaning is None:
         if roles.margin is None:
@@ -146,17 +159,23 @@ def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     if examined.left_out.any():
         column = Coded(column.values, np.where(examined.left_out, -1, column.code))
     arms = {text.casefold() for side in (rows.left, rows.right) for text in _labels(side)}
-    words = _meaning_in_words(meaning, roles, _counts(column, rows.n), arms)
+    counted = _counts(column, rows.n)
+    words = _meaning_in_words(meaning, roles, counted, arms, neither)
     yield Line("outcome", roles.outcome, words, int(rows.n[used].sum()))
 
 
 def _meaning_in_words(
-    meaning: Meaning, roles: Roles, counted: Mapping[str, int], arms: Container[str]
+    meaning: Meaning,
+    roles: Roles,
+    counted: Mapping[str, int],
+    arms: Container[str],
+    neither: str | None,
 ) -> str:
     """Return what the values of an outcome mean, in words.
 
     counted: how often each occurs.
     arms: the labels of the arms; one called "draw" is an arm.
+    neither: label of the arm that wins the votes "both bad", or None.
     """
     if meaning.shares is not None and meaning.said is None:
         values = [meaning.shares[key] for t in counted if (key := meaning.key(t)) in meaning.shares]
@@ -165,6 +184,9 @@ def _meaning_in_words(
         better = "lower" if roles.lower_is_better else "higher"
         return f"two scores, left's first; the {better} is better"
     understood = {text: meaning.says(text) for text in counted}
+    if neither is not None:
+        ties = [text for text, words in understood.items() if words == WON[TIE]]
+        understood |= {text: _of_tie(text, neither) for text in ties}
     known = [text for text, words in understood.items() if words]
     if meaning.by_name:
         others = known if meaning.exact else [t for t in known if t.casefold() not in arms]
@@ -172,6 +194,11 @@ def _meaning_in_words(
         who = "the name of the loser" if meaning.loser else "the name of the winner"
         return ", ".join([who, *_listed(ties, understood, counted)])
     return ", ".join(_listed(known, understood, counted))
+
+
+def _of_tie(text: str, neither: str) -> str:
+    """Return what a tie means where `neither` is the arm that wins the votes "both bad"."""
+    return f"{neither} wins" if says_both_bad(text) else f"{WON[TIE]} left out"
 
 
 def _listed(

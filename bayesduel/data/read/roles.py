@@ -567,7 +567,24 @@ def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
 def _find_covariates(
     finder: Finder, covariates: Sequence[str], side: tuple[str, str]
 ) -> dict[str, str]:
-    """Return the columns of covariates: one of that name, or one for each side."""
+    """Return the columns of covariates: one of that name, or one for each side.
+
+    Raises ValueError if both columns of a pair are named, as covariates of their own.
+    """
+    for (word, _), left, right in finder.sided():
+        if {left, right} <= {*covariates}:
+            words = plain(left)
+            ends = words.endswith(word)
+            stem = words.removesuffix(word) if ends else words.removeprefix(word)
+            rest = [name for name in covariates if name not in (left, right)]
+            remedy = "give a column with their difference, left minus right"
+            if next(finder.pairs([stem], [side, *SIDES]), None):
+                named = as_options(covariates=[*rest, stem])
+                remedy = f"name it {stem!r} (left minus right), {named}"
+            raise ValueError(
+                f"{finder.source}: {left!r} and {right!r} are one covariate with a column for each "
+                f"side: {remedy}"
+            )
     found: dict[str, str] = {}
     for k, name in enumerate(covariates):
         pair = next(finder.pairs([plain(name)], [side, *SIDES]), None)

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from bayesduel.data.read.faults import shown
-from bayesduel.data.read.formats import check_file
+from bayesduel.data.read.formats import TITLES, below_title, check_file
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.narwhals_source import FrameSource
 from bayesduel.system.extras import load_extra
@@ -29,15 +29,20 @@ class Spreadsheet(FrameSource):
         calamine = load_extra("python_calamine", "excel")
         try:
             book = calamine.CalamineWorkbook.from_path(name)
-            sheets = {own: book.get_sheet_by_name(own).to_python() for own in book.sheet_names}
+            sheets = {own: book.get_sheet_by_name(own) for own in book.sheet_names}
+            tables = {own: sheet.to_python() for own, sheet in sheets.items()}
         except (calamine.CalamineError, OSError) as error:
             raise ValueError(f"{name}: cannot be read as a spreadsheet: {error}") from None
-        full = {own: rows for own, rows in sheets.items() if len(rows) > 1}
+        full = {own: rows for own, rows in tables.items() if len(rows) > 1}
         if not full:
             raise ValueError(f"{name}: should have a sheet with a header line and rows, got none")
         self.sheet, (header, *rows) = next(iter(full.items()))
+        empty, _ = sheets[self.sheet].start  # rows above the table, which calamine leaves out
+        self._header = empty + 1
         named = [(k, str(cell).strip()) for k, cell in enumerate(header) if str(cell).strip()]
         names = [column for _, column in named]
+        if len(names) < 2:
+            self._check_title(name, names, rows)
         for column in names:
             if names.count(column) > 1:
                 raise ValueError(
@@ -56,8 +61,14 @@ class Spreadsheet(FrameSource):
         others = f"sheet {self.sheet!r} is read, not {join(self._others, quote=True)}"
         return [others, *super().said(notice)]
 
+    def _check_title(self, name: str, title: list[str], rows: list[list[Any]]) -> None:
+        """Raise ValueError if what should be the header is a title, and a header is below it."""
+        for k, row in enumerate(rows[:TITLES], 1):
+            if sum(str(cell).strip() != "" for cell in row) > 2:
+                raise below_title(name, "row", self._header, self._header + k, " ".join(title))
+
     def _place(self, number: int) -> str:
-        return f"{self.name}, row {self._row[number] + 2} of the sheet"
+        return f"{self.name}, row {self._header + 1 + self._row[number]} of the sheet"
 
 
 def _cell(value: Any) -> Any:

@@ -1,6 +1,8 @@
 """Options that say how a source is written: where, decimal, time_format; and spreadsheets."""
 
 import importlib
+import re
+from contextlib import nullcontext
 from datetime import date, timedelta
 
 import numpy as np
@@ -226,6 +228,26 @@ def test_a_bad_row_of_a_sheet_has_the_number_of_the_spreadsheet(tmp_path):
     assert bd.read_duels([csv, good]).n_duels == 4
 
 
+@pytest.mark.parametrize("above", [0, 1, 3])
+def test_rows_above_a_table_count_as_the_spreadsheet_numbers_them(tmp_path, above):
+    pytest.importorskip("python_calamine")
+    rows = [*[[]] * above, *ROWS, ["a", "GPT 4", "up", 1, True]]
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": rows})
+    with pytest.raises(ValueError, match=f"votes.xlsx, row {above + 5} of the sheet: column"):
+        bd.read_duels(path)
+
+
+@pytest.mark.parametrize("title", [["Tasting of 12 May"], ["Tasting", None, None, None, None]])
+@pytest.mark.parametrize("between", [0, 2])
+def test_a_title_above_the_header_of_a_sheet_is_named(tmp_path, title, between):
+    pytest.importorskip("python_calamine")
+    rows = [title, *[[]] * between, *ROWS]
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": rows})
+    said = f"row 1: should be the header line, got 'Tasting.*'; row {between + 2} may be it: delete"
+    with pytest.raises(ValueError, match=said):
+        bd.read_duels(path)
+
+
 def test_what_is_no_spreadsheet_is_refused(tmp_path):
     pytest.importorskip("python_calamine")
     path = tmp_path / "votes.xlsx"
@@ -265,3 +287,27 @@ def test_true_and_false_are_numbers_in_files_as_in_frames(tmp_path):
     for source in (path, table, frame):
         log = bd.read_duels(source, covariates=["neutral"])
         assert log.to_frame()["neutral"].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+PAIRS = {  # columns of a covariate, one for each side, and what to name in their place
+    ("len_a", "len_b"): "len",
+    ("left_x", "right_x"): "x",
+    ("Model A tokens", "Model B tokens"): None,
+}
+
+
+@pytest.mark.parametrize("by_command", [True, False])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_both_columns_of_a_covariate_are_not_two_covariates(pair, by_command):
+    stem = PAIRS[pair]
+    left, right = pair
+    votes = {"model_a": list("abab"), "model_b": list("bcca"), "winner": ["model_a", "model_b"] * 2}
+    votes |= {left: [1, 2, 3, 4], right: [4, 3, 1, 2], "neutral": [1, 0, 1, 0]}
+    remedy = "give a column with their difference"
+    if stem is not None:
+        named = "--covariates neutral,{}" if by_command else "covariates=['neutral', '{}']"
+        remedy = f"name it {stem!r} (left minus right), {named.format(stem)}"
+    reader = command_line() if by_command else nullcontext()
+    with reader, pytest.raises(ValueError, match=re.escape(remedy)):
+        bd.read_duels(votes, covariates=[left, "neutral", right])
+    assert bd.read_duels(votes, covariates=[left]).votes.covariate_names == (left,)
