@@ -68,7 +68,7 @@ QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer dra
 DRAWS = 4000
 FEWEST = 256  # draws made by default, at least
 WORK = 500_000  # draws times coefficients of NUTS made by default: seconds to a minute
-FEWEST_OF_NUTS = 340  # of them: each score of llmfao's 8,143 coefficients is then worth over 300
+FEWEST_OF_NUTS = 440  # of them: each score of llmfao's 8,143 coefficients is then worth over 300
 CHAINS = ("nuts", "pymc")  # methods by chains of NUTS
 NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
@@ -157,7 +157,7 @@ def fit(
         numbers "laplace" takes normal priors; a fit with others is by NUTS.
     draws
         Posterior draws in all, divided evenly among `chains`. Default: 4,000; fewer of very many
-        arms by the sparse methods (500 of 100,000), and of very many coefficients by NUTS (300 of
+        arms by the sparse methods (500 of 100,000), and of very many coefficients by NUTS (440 of
         8,000).
     chains
         Chains of NUTS; Laplace's independent draws are laid out alike.

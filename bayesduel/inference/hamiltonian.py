@@ -6,7 +6,9 @@ prior precision t(scales) is ``(w x + t mean) / (w + t) + u / sqrt(w + t)``: whe
 it is centred, where they say little it is not, and in between it is in between. Coefficients that
 many votes share (scores, effects with few levels) are decorrelated by a dense factor besides; what
 is left, many coefficients by group, is placed around where these draw it (a step of Jacobi's
-method), so that both are nearly independent. nutpie samples u and the logarithms of the scales.
+method), so that both are nearly independent. nutpie samples u and the logarithms of the scales. As
+they are nearly standard normal, its steps follow that density exactly, and the slopes add what the
+posterior has beside it: of llmfao steps are twice as long as those of the leapfrog.
 
 Information and a first point come from a few steps of Newton's method by conjugate gradients, and
 scales from steps of expectation maximisation with variances of single coefficients. They are rough:
@@ -17,9 +19,10 @@ References
 ----------
 Hoffman & Gelman, "The No-U-Turn sampler", JMLR 2014. Papaspiliopoulos, Roberts & Sköld, "A general
 framework for the parametrization of hierarchical models", Statistical Science 2007 (between centred
-and not centred). Deviation: the slope of the density in the scales of correlated priors is by
-differences ahead. The force of a leapfrog step may be any function of the place: the draws are
-exact as long as the density is.
+and not centred). Shahbaba, Lan, Johnson & Neal, "Split Hamiltonian Monte Carlo", Statistics and
+Computing 2014 (exact steps of the normal part). Deviation: the slope of the density in the scales
+of correlated priors is by differences ahead. The force of a step may be any function of the place:
+the draws are exact as long as the density is.
 """
 
 from collections.abc import Callable
@@ -65,6 +68,9 @@ PILOT = (80, 40, 5)
 # 20 arms x 40 prompts x 30 judges 343, 382, 322 and 266, 410, 372; 12 x 13 x 120 367, 278, 174 and
 # 244, 230, 223.
 TUNE = 40
+# Angle that one step turns, at most. Of rankings of three arms R-hat by 4,000 draws is then 1.004,
+# and 1.14 where a step may be half a turn (three seeds, the largest).
+LARGEST = np.pi / 4
 
 
 class Start(NamedTuple):
@@ -458,8 +464,13 @@ def _chains(
         return at
 
     def begin(seed: Any) -> np.ndarray:
-        y = np.random.default_rng(seed).standard_normal(size)
-        y[:q] = coordinates.start.phi + JITTER * y[:q]
+        """Return where a chain starts: 1 deviation away along each axis.
+
+        nutpie scales an axis by the slope where it starts, which of a normal density is then 1.
+        """
+        rng = np.random.default_rng(seed)
+        y = rng.choice([-1.0, 1.0], size)
+        y[:q] = coordinates.start.phi + JITTER * rng.standard_normal(q)
         return y
 
     compiled = from_pyfunc(
@@ -478,6 +489,8 @@ def _chains(
         progress=progress,
         save_warmup=False,
         cores=1,  # Python runs in one thread at a time; several would wait for one another
+        exact_normal_trajectory=True,  # between two slopes a point turns about the origin
+        max_step_size=LARGEST,
         **settings,
     )
 
