@@ -358,7 +358,7 @@ def test_what_the_report_tells_of_a_fit():
     duels = draw_log(2, pair=0.9)
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
     check = bd.check_margins(fit, 400)
-    analysis = MarginAnalysis(fit=fit, check=check, perturbed=None)
+    analysis = MarginAnalysis(fit=fit, check=check, perturbed=None, side="the home side")
     section = margins_section(analysis, np.arange(6)[::-1])
     words, parameters, scores, *_, folded = section.body
     assert "Intransitivity" not in words.words
