@@ -182,15 +182,11 @@ def test_a_term_that_is_no_dataclass_is_named():
         Plain()
 
 
-@pytest.mark.parametrize("said", [True, False])
-def test_cells_that_lack_what_a_design_reads_are_named(said):
+def test_cells_that_lack_what_a_design_reads_are_named():
     @dataclass(frozen=True)
     class Reads(Term):
         name = "reads"
         parameter = "reads_effect"
-
-        def columns(self, log):
-            return {"prompt": np.ones(len(log.votes.left))} if said else {}
 
         def design(self, cells):
             return (Touch((), cells["prompt"]),)
@@ -200,7 +196,9 @@ def test_cells_that_lack_what_a_design_reads_are_named(said):
 
     words = r"Reads.design reads cells\['prompt'\], which these cells have not: they have 'first'"
     with pytest.raises(KeyError, match=words):
-        bd.winners(bd.fit(LOG, BradleyTerry() + Reads(), draws=100))
+        bd.fit(LOG, BradleyTerry() + Reads(), draws=100)
+    with pytest.raises(KeyError, match=words):  # a neutral duel
+        Reads().apply(0.0, {}, {"first": np.array([0]), "second": np.array([1])})
 
 
 LOG = bd.Duels.from_wins([[0, 9, 8], [4, 0, 9], [3, 4, 0]], list("abc"))
