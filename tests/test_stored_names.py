@@ -289,6 +289,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "the columns of a log, listed in the package; it reads an array and calls nothing": (
         ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
+        ("bayesduel/criticism/fragility.py", "_changed", "getattr(kept, name)"),
         (CATEGORIES, "summed", "getattr(summary, name)"),
         (CATEGORIES, PARTS, "getattr(v, name)"),
         (CATEGORIES, PARTS, "getattr(v, side)"),
