@@ -57,6 +57,8 @@ __all__ = [
 ]
 
 SCREEN = (30, 80)  # lines and columns of what an object prints
+ROWS = 12  # lines of its table that long sentences before it leave: three heads and nine arms
+SENTENCES = 4  # lines of sentences below the table, at least
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
@@ -296,7 +298,10 @@ def screen(
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
     most = lines // 2 - 1
     above = _wrapped(head, columns, most)
-    below = _wrapped(tail, columns, most if rows else lines - len(above))
+    left = lines - len(above)
+    if rows:  # of a long head, the sentences below give way to rows
+        left = min(most, max(left - min(len(rows), ROWS), SENTENCES))
+    below = _wrapped(tail, columns, left)
     room = lines - len(above) - len(below)
     if len(rows) > room:
         told = f" ({whole} has all rows)" if whole else ""

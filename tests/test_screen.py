@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from dataclasses import fields
 
 import numpy as np
@@ -141,3 +142,22 @@ def test_screen_says_where_all_rows_are():
         [], rows, ["the end"], whole=".table()"
     )
     assert "has all rows" not in screen([], rows[:3], ["the end"], whole=".table()")
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 3])
+@pytest.mark.parametrize("noun", ["arm", "dish"])
+def test_winners_of_groups_show_rows_below_long_sentences(n_groups, noun):
+    """Before, the sentences on two groups left room for no row, or for three."""
+    left, right = [], []
+    for group in range(n_groups):
+        arms = [f"{'xyz'[group]}{k}" for k in range(3)]
+        left += [arms[0], arms[1], arms[2], arms[0]] * 12
+        right += [arms[1], arms[2], arms[0], arms[2]] * 12
+    duels = bd.Duels.from_votes(left, right, [1, 0, 1, 1] * (12 * n_groups))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = bd.winners(bd.fit(duels, draws=200), noun=noun)
+    lines = repr(found).splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    shown = [line for line in lines if re.match(r" *\d+  [xyz]\d ", line)]
+    assert len(shown) == 3 * n_groups

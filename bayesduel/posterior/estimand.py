@@ -80,6 +80,11 @@ def estimand(
     renamed: dict[str, str] = {}
     for column, by_level in asked.items():
         if column not in terms:
+            if column == "time" and "rating" in fit["posterior"]:
+                raise ValueError(
+                    "answers are about the last period of the log. Predictions of other times: "
+                    f"{by_reader('bd.predict(fit, ..., time=...)', 'predict --given time=...')}"
+                )
             known = join(sorted(terms), quote=True) if terms else "no column"
             term = by_reader(f"RandomEffects({column!r}) in the model", f"--term random:{column}")
             raise ValueError(

@@ -22,5 +22,7 @@ def load_extra(module: str, extra: str) -> ModuleType:
 def missing_extra(module: str, extra: str) -> ModuleNotFoundError:
     """Return the error for an optional module that is not installed."""
     return ModuleNotFoundError(
-        f"{module} should be installed for this: pip install 'bayesduel[{extra}]'", name=module
+        f"{module} should be installed for this: pip install 'bayesduel[{extra}]' (in the folder "
+        f"of a checkout: pip install '.[{extra}]')",
+        name=module,
     )
