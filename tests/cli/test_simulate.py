@@ -311,7 +311,7 @@ def test_policies_and_problems_of_ones_own(mine):
         ("--policies", "{}:DTS", "--policies should have names of their own, got DTS, of ours"),
         ("--policies", "{}:fixed", "fixed: 'Matrix' object is not callable"),
         ("--policies", "{0}:Mine,{0}/../again.py:Mine", "each name once, got Mine of two files"),
-        ("--policies", "{0}:Model", "policies such as DTS.*, got Model"),
+        ("--policies", "{0}:Model", "policies such as bayesduel.policies.DTS.*, got Model"),
         ("--policies", "DTS(belief=Laplace({0}:ordered))", "got bradley-terry . order"),
         ("--policies", "{}:Mine(alpha=0.1)", "Mine: alpha should be .*, got 0.1"),
         ("--problem", "nowhere.py:fixed", "--problem should name a file, got 'nowhere.py'"),

@@ -58,7 +58,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
     ("change", "message"),
     [
         ({"--policies": "DTS"}, "--policies: DTS does not select the k best: leave out --k"),
-        ({"--policies": "Dts"}, "--policies should be of"),
+        ({"--policies": "Dts"}, "--policies should name a policy, got 'Dts'"),
         ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
         ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
         (
