@@ -34,9 +34,12 @@ class ByValue(Settings):
     ----------
     required
         Class variables that a subclass has to define, beside its abstract methods.
+    stored_by_fields
+        Whether a class without settings of its own has to be a dataclass, too.
     """
 
     required: ClassVar[tuple[str, ...]] = ()
+    stored_by_fields: ClassVar[bool] = False
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Return a new object; raise TypeError, naming what is missing, if the class lacks some."""
@@ -47,7 +50,7 @@ class ByValue(Settings):
         own = inspect.get_annotations(cls).values()
         settable = any("ClassVar" not in str(annotation) for annotation in own)
         made = "__dataclass_fields__" in cls.__dict__
-        if not made and (settable or not is_dataclass(cls)):
+        if not made and (settable or (cls.stored_by_fields and not is_dataclass(cls))):
             raise TypeError(
                 f"{cls.__name__} should be a dataclass: write @dataclass(frozen=True) above it"
             )

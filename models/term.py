@@ -73,6 +73,7 @@ class Part(ByValue, ABC):
     ['scores', 'order']
     """
 
+    stored_by_fields: ClassVar[bool] = True
     name: ClassVar[str]
     required: ClassVar[tuple[str, ...]] = ("name",)
     reads_order: ClassVar[bool] = False

@@ -130,6 +130,8 @@ class NamedModel(OneOf):
         from bayesduel.models.registry import label_and_terms
 
         label, *words = label_and_terms(value)
+        if "+" in label:  # a plus without a term after it, or with one that is none
+            self.fail(self.get_invalid_choice_message(value, ctx), param, ctx)
         ctx.meta[TERMS_OF_MODEL] = tuple(words)
         return str(super().convert(label, param, ctx))
 

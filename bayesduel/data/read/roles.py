@@ -571,11 +571,12 @@ def _find_covariates(
 
     Raises ValueError if both columns of a pair are named, as covariates of their own.
     """
-    for (word, _), left, right in finder.sided():
-        if {left, right} <= {*covariates}:
-            words = plain(left)
-            ends = words.endswith(word)
-            stem = words.removesuffix(word) if ends else words.removeprefix(word)
+    for own_side, left, right in finder.sided():
+        words = plain(left)
+        # "x1" and "x2" are two covariates, unless the columns of the arms differ by these words
+        if {left, right} <= {*covariates} and own_side == side and words != side[0]:
+            ends = words.endswith(side[0])
+            stem = words.removesuffix(side[0]) if ends else words.removeprefix(side[0])
             rest = [name for name in covariates if name not in (left, right)]
             remedy = "give a column with their difference, left minus right"
             if next(finder.pairs([stem], [side, *SIDES]), None):

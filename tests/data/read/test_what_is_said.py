@@ -317,10 +317,13 @@ def test_a_study_is_no_log_and_its_export_is_named(tmp_path):
         bd.read_duels(tmp_path / "a.study")
 
 
-PAIRS = {  # columns of a covariate, one for each side, and what to name in their place
-    ("len_a", "len_b"): "len",
-    ("left_x", "right_x"): "x",
-    ("Model A tokens", "Model B tokens"): None,
+# Columns of the arms, of a covariate for each side, and what to name in place of these.
+PAIRS = {
+    (("model_a", "model_b"), ("len_a", "len_b")): "len",
+    (("left", "right"), ("left_x", "right_x")): "x",
+    (("model_a", "model_b"), ("Model A tokens", "Model B tokens")): None,
+    (("model_a", "model_b"), ("x1", "x2")): "",
+    (("model_a", "model_b"), ("x", "y")): "",
 }
 
 
@@ -328,9 +331,13 @@ PAIRS = {  # columns of a covariate, one for each side, and what to name in thei
 @pytest.mark.parametrize("pair", PAIRS)
 def test_both_columns_of_a_covariate_are_not_two_covariates(pair, by_command):
     stem = PAIRS[pair]
-    left, right = pair
-    votes = {"model_a": list("abab"), "model_b": list("bcca"), "winner": ["model_a", "model_b"] * 2}
+    arms, (left, right) = pair
+    votes = {arms[0]: list("abab"), arms[1]: list("bcca"), "winner": [*arms] * 2}
     votes |= {left: [1, 2, 3, 4], right: [4, 3, 1, 2], "neutral": [1, 0, 1, 0]}
+    if stem == "":  # two covariates
+        log = bd.read_duels(votes, covariates=[left, right])
+        assert log.votes.covariate_names == (left, right)
+        return
     remedy = "give a column with their difference"
     if stem is not None:
         named = "--covariates neutral,{}" if by_command else "covariates=['neutral', '{}']"
