@@ -209,6 +209,8 @@ def _spelled(label: str) -> str:
     def plain(text: str) -> str:
         return "".join(filter(str.isalnum, text.lower()))
 
+    if "+" in label:  # of which a part is no term
+        return label
     return next((name for name in MODELS if plain(name) == plain(label)), label)
 
 

@@ -130,9 +130,10 @@ def test_a_term_of_ones_own_whose_column_the_log_lacks_is_told(frame, tmp_path):
         with pytest.raises(ValueError, match=words):
             bd.fit(log, BradleyTerry() + Named(), draws=100)
     (tmp_path / "own.py").write_text(OWN)
-    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.drop(columns="x").to_csv(tmp_path / "log.csv", index=False)
     given = ["winners", str(tmp_path / "log.csv"), "--term", f"{tmp_path}/own.py:Own"]
-    assert words in CliRunner().invoke(main, given).output
+    answer = CliRunner().invoke(main, given)
+    assert answer.exit_code == 2 and "no column 'x'" in answer.output
 
 
 def test_a_page_of_a_fit_with_a_term_of_ones_own_leaves_out_what_needs_the_votes(frame, tmp_path):

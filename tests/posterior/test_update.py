@@ -127,7 +127,7 @@ def test_the_search_starts_at_the_earlier_mode(logs, monkeypatch):
 def test_a_model_that_reads_the_order_is_updated_from_its_counts(logs, model):
     old, new = logs
     fit = bd.fit(old, model, **PARTS)
-    with pytest.raises(ValueError, match="log of 300 duels"):
+    with pytest.raises(ValueError, match="that was fitted, of 300 duels"):
         bd.update(fit, new, duels=new)
     whole = bd.fit(old.join(new), model, **PARTS)
     equal(bd.update(fit, new, draws=400), whole)
@@ -340,7 +340,7 @@ def test_an_update_of_rankings_is_a_fit_of_all(judges, kept):
     assert names == [new.arms[k] for k in new.arm[new.ranking == 0]]
     fit = bd.fit(old, **PARTS)
     if judges is not None:
-        with pytest.raises(ValueError, match=r"cluster-robust .*--earlier LOG"):
+        with pytest.raises(ValueError, match=r"cluster-robust .*duels as duels="):
             bd.update(fit, new)
     needed = judges is not None or kept
     updated = bd.update(fit, new, duels=old if needed else None, draws=400)
@@ -352,7 +352,7 @@ def test_an_update_of_rankings_is_a_fit_of_all(judges, kept):
     assert updated.attrs["n_rankings"] == 90
     with pytest.raises(TypeError, match=r"new_duels should be a bayesduel\.Rankings"):
         bd.update(fit, new.duels)
-    with pytest.raises(ValueError, match="the log of 60 rankings"):
+    with pytest.raises(ValueError, match="that was fitted, of 60 rankings"):
         bd.update(fit, old, duels=new)
 
 

@@ -29,7 +29,11 @@ FIELDS = {
         "should name an arm in at most 10,000",
     ),
     "negative_weight": ("weight", "-1", "should be a whole number of identical duels"),
-    "fractional_weight": ("weight", "0.37", r"should be .* \(those of a survey: sampling_weight\)"),
+    "fractional_weight": (
+        "weight",
+        "0.37",
+        r"should be .* \(sampling_weight= for weights of a survey\)",
+    ),
     "huge_weight": ("weight", "1e300", "should be a whole number of identical duels"),
     "weight_of_text": ("weight", "many", "should be a whole number .* got 'many'"),
     "missing_weight": ("weight", "", "should be a whole number .* got nothing"),

@@ -368,7 +368,7 @@ SAID = {
             "!" if v["k"] % 2 else "")} for v in STRICT], **TABLE, winner=PLAIN,
             **{"my league": lambda v: f"l{v['k'] % 2}"}), None, "--by 'my league'", {}),
     "judges": (table(STRICT, **TABLE, winner=PLAIN, who=lambda v: f"u{v['k'] % 8}"), PAIRS,
-               "(--judge, --group)", {"(--judge, --group)": "--judge who"}),
+               "by --judge or --group", {"by --judge or --group": "--judge who"}),
     "categories": (table(STRICT, **TABLE, winner=PLAIN, lang=lambda v: f"u{v['k'] % 8}"), PAIRS,
                    "--by lang", {"--by": "--keep"}),
     "names like missing ones": (
