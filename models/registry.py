@@ -58,6 +58,7 @@ __all__ = [
     "add_term",
     "check_class",
     "classes_of",
+    "is_shipped",
     "know",
     "label_and_terms",
     "model_from_settings",
@@ -143,6 +144,11 @@ def register[T: Model | Part](kind: type[T]) -> type[T]:
     return kind
 
 
+def is_shipped(kind: type) -> bool:
+    """Return whether a class of models or terms is one of the package."""
+    return kind.__module__.startswith(SHIPPED)
+
+
 def know(kind: type) -> None:
     """Let a class be found by the files that this process reads."""
     check_class(kind)
@@ -158,7 +164,7 @@ def check_class(kind: type) -> None:
 def classes_of(model: Model) -> dict[str, str]:
     """Return "module:name" of the classes of a model that do not belong to bayesduel, by name."""
     kinds: list[type] = [type(model), *(type(part) for part in model.terms)]
-    own = [kind for kind in kinds if not kind.__module__.startswith(SHIPPED)]
+    own = [kind for kind in kinds if not is_shipped(kind)]
     for kind in own:
         know(kind)
     return {_name_of(kind): _place(kind) for kind in own}
@@ -506,7 +512,7 @@ def _classes_named(places: Mapping[str, str]) -> dict[str, type]:
     for name, place in places.items():
         registered = {**TERMS, **MODELS}.get(str(name))
         kind = _KNOWN.get(str(place)) or registered
-        if kind is None or _name_of(kind) != name or kind.__module__.startswith(SHIPPED):
+        if kind is None or _name_of(kind) != name or is_shipped(kind):
             given = by_reader(
                 "pass the class with bayesduel.load(path, classes=[...]), or register it with "
                 "bayesduel.models.register",

@@ -68,7 +68,7 @@ class TimeVarying(Term):
     ------
     TypeError, ValueError
         If an argument is not as described; when built, if a vote has no time (missing, or
-        not read as one), all have the same, or limits put all votes into one period.
+        not read as one), all have the same, or no vote lies within the limits.
 
     Warns
     -----
@@ -320,19 +320,18 @@ def _dates(edges: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def _check_limits(edges: np.ndarray, log: Any) -> None:
-    """Raise ValueError if limits put all votes into one period; warn of votes beyond them."""
+    """Raise ValueError if no vote lies within the limits; warn of votes beyond them."""
     times = _times(log)
     limits = _as_numbers(edges)
     ends = np.array([times.min(), times.max()])
     seen = ends.astype("int64").astype("datetime64[us]") if _is_dated(log) else ends
     span = join(_written(seen), word="to")
     own = join(_written(edges))
-    if len(np.unique(np.searchsorted(limits[1:-1], times, side="right"))) < 2:
-        raise ValueError(
-            f"edges should part the votes, whose times are {span}, but all votes are in one period "
-            f"of {own}"
-        )
     beyond = int(((times < limits[0]) | (times > limits[-1])).sum())
+    if beyond == len(times):
+        raise ValueError(
+            f"edges should part the votes, whose times are {span}, but no vote lies within {own}"
+        )
     if beyond:
         warn(
             f"{count(beyond, 'vote')} of {len(times):,} lie before the first or after the last "

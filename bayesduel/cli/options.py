@@ -2,7 +2,7 @@
 
 import gc
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
 from functools import reduce
 from inspect import cleandoc
@@ -542,15 +542,14 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [*asked, *((f"--term {word}", word) for word in words)]
 
 
-def _read_by_own_terms(words: Iterable[str]) -> set[str]:
+def _read_by_own_terms(words: Collection[str]) -> set[str]:
     """Return the columns that terms of the user's files read: no covariate is added for these."""
+    if not words:
+        return set()
+    from bayesduel.models.registry import is_shipped
+
     terms = [_term_of(f"--term {word}", word) for word in words]
-    return {name for term in terms if _is_own(term) for name in term.reads}
-
-
-def _is_own(term: Any) -> bool:
-    """Return whether the class of a term is not one of the package."""
-    return not type(term).__module__.startswith("bayesduel.")
+    return {name for term in terms if not is_shipped(type(term)) for name in term.reads}
 
 
 def _term_of(option: str, word: str) -> Any:
@@ -576,11 +575,12 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         return found
     from bayesduel.data.votes import ROLES
     from bayesduel.models import DuelCovariates, RandomEffects, SideAdvantage, Sources
+    from bayesduel.models.registry import is_shipped
 
     for option, word in asked:
         term = _term_of(option, word)
         read = term.of if isinstance(term, DuelCovariates) else ()
-        if _is_own(term):
+        if not is_shipped(type(term)):
             read = tuple(n for n in term.reads if n not in (*ROLES, "time", *found["keep"]))
         for column in read:
             found["covariates"].setdefault(column, option)

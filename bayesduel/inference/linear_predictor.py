@@ -38,6 +38,7 @@ from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, log_normalisers
 from bayesduel.models.prior import normals
+from bayesduel.models.registry import is_shipped
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import FAMILY, Scores
@@ -50,7 +51,6 @@ CHUNK = 4_000_000  # draws x cells worked on at once
 BLOCK = 100_000  # of these in the compiled sum, which should stay in the processor's cache
 REACHED = 64  # axes whose predictors are held at once
 MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
-SHIPPED = "bayesduel."  # how the modules of the package's own terms begin
 SAME = 1e-9  # relative difference of two sums of the same numbers in another order
 DENSE = 64  # columns beside the scores that are kept as a dense matrix
 
@@ -609,7 +609,7 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
         check_touches(type(block.term).__name__, touches, len(cells))
         if touches:
             columns[name] = columns_of(touches, block.lengths, len(cells))
-            if not (block.term.reads_order or type(block.term).__module__.startswith(SHIPPED)):
+            if not (block.term.reads_order or is_shipped(type(block.term))):
                 _check_sides(block, columns[name], cells)
             if block.term.over_arms and "first_0" in data:
                 columns[name] = balanced(columns[name], lengths["arm"])

@@ -13,9 +13,8 @@ __all__ = ["columns_with_commas", "text_with_point", "with_points"]
 PEEK = 500  # rows by which a column is judged
 WITH_COMMA = re.compile(r"\s*[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+\s*")
 NUMBER = re.compile(r"\s*([+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?|[+-]?,\d+)?\s*")
-IN_THOUSANDS = re.compile(
-    r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*"
-)  # 1.050 where decimals follow commas
+# 1.050 where decimals follow commas
+IN_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*")
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
 WITH_POINT = re.compile(r"\s*([+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?)?\s*")
 
