@@ -6,9 +6,11 @@ prior precision t(scales) is ``(w x + t mean) / (w + t) + u / sqrt(w + t)``: whe
 it is centred, where they say little it is not, and in between it is in between. Coefficients that
 many votes share (scores, effects with few levels) are decorrelated by a dense factor besides; what
 is left, many coefficients by group, is placed around where these draw it (a step of Jacobi's
-method), so that both are nearly independent. nutpie samples u and the logarithms of the scales. As
-they are nearly standard normal, its steps follow that density exactly, and the slopes add what the
-posterior has beside it: of llmfao steps are twice as long as those of the leapfrog.
+method), so that both are nearly independent. nutpie samples u and the logarithms of the scales. Of
+many coefficients by group these are nearly standard normal, so that its steps follow that density
+exactly, and the slopes add what the posterior has beside it: of llmfao steps are twice as long as
+those of the leapfrog. Of few coefficients the scales are not: 14 of grades with two sources had 172
+effective draws of a scale, of 8,000, by such steps, and have 3,113 by the leapfrog.
 
 Information and a first point come from a few steps of Newton's method by conjugate gradients, and
 scales from steps of expectation maximisation with variances of single coefficients. They are rough:
@@ -282,6 +284,11 @@ class StandardCoordinates:
                 found[np.ix_(column, column)] = block.T
         return found
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether coefficients are many, most of them by group: nearly standard normal."""
+        return self._layout is not None
+
     # -- the density -----------------------------------------------------------------------
 
     def place(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -442,6 +449,10 @@ def _chains(
 
     density, q = coordinates.density, coordinates.n_scales
     size = q + density.size
+    many = coordinates.has_groups
+    steps: dict[str, Any] = {}
+    if many:  # between two slopes a point turns about the origin
+        steps = {"exact_normal_trajectory": True, "max_step_size": LARGEST}
 
     def make_density() -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
         def at(y: np.ndarray) -> tuple[float, np.ndarray]:
@@ -464,13 +475,15 @@ def _chains(
         return at
 
     def begin(seed: Any) -> np.ndarray:
-        """Return where a chain starts: 1 deviation away along each axis.
+        """Return where a chain starts; of many coefficients, 1 deviation away along each axis.
 
         nutpie scales an axis by the slope where it starts, which of a normal density is then 1.
         """
-        rng = np.random.default_rng(seed)
-        y = rng.choice([-1.0, 1.0], size)
-        y[:q] = coordinates.start.phi + JITTER * rng.standard_normal(q)
+        y = np.random.default_rng(seed).standard_normal(size)
+        scales = coordinates.start.phi + JITTER * y[:q]
+        if many:
+            y = np.sign(y)
+        y[:q] = scales
         return y
 
     compiled = from_pyfunc(
@@ -489,8 +502,7 @@ def _chains(
         progress=progress,
         save_warmup=False,
         cores=1,  # Python runs in one thread at a time; several would wait for one another
-        exact_normal_trajectory=True,  # between two slopes a point turns about the origin
-        max_step_size=LARGEST,
+        **steps,
         **settings,
     )
 
