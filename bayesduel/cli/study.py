@@ -15,6 +15,7 @@ from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
+    by_option,
     json_option,
     of_study,
     opened,
@@ -268,17 +269,24 @@ def new(
 @click.option("--judge", help="Name of the judge.")
 @json_option
 def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> None:
-    """Ask for the next pair.
+    """Ask for the next pair. A judge gets an open ticket again before a new one.
 
-    Exit status 3: the study has stopped, there is nothing to ask.
+    Exit status 3: there is nothing to ask now. With --json `stopped` says whether the study has
+    stopped, or goes on (with open tickets, or for other judges).
     """
-    from bayesduel.study.study import StudyStopped
+    from bayesduel.study.study import NoQuestion, StudyStopped
 
     found = opened(study)
     try:
         tickets = found.ask(1 if number is None else number, judge)
     except StudyStopped as stopped:
-        say(as_json, {"stopped": True, "reason": str(stopped)}, str(stopped))
+        data = {
+            "stopped": not isinstance(stopped, NoQuestion),
+            "reason": str(stopped),
+            "open": [ticket.id for ticket in found.pending()],
+            "ended": found.ended,
+        }
+        say(as_json, data, str(stopped))
         raise click.exceptions.Exit(3) from stopped
     plain = [ticket.to_dict() for ticket in tickets]
     lines = [
@@ -339,6 +347,38 @@ def correct(
     stored = study.ticket(ticket)
     data = {"ticket": ticket, "outcome": stored.outcome, "reason": reason}
     return data, f"{ticket} is corrected: {outcome_words(stored)}."
+
+
+@of_study("end")
+@click.option("--reason", default="", help="Reason, kept in the audit trail; `status` says it.")
+@by_option
+def end(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
+    """End STUDY: no further question is asked, until `resume`.
+
+    Nothing is lost. Open tickets can still be told, and their answers count.
+    """
+    from bayesduel.text import count
+
+    study.end(reason, by=by)
+    waiting = len(study.pending())
+    lines = [study.ended.sentence, f"It has {count(study.n_duels, 'duel')}."]
+    if waiting:
+        lines.append(f"Open tickets: {waiting:,}. Their answers still count.")
+    lines.append(f"To resume it: bayesduel study resume {study.store.url}")
+    data = {"ended": study.ended, "duels": study.n_duels, "open": waiting}
+    return data, "\n".join(lines)
+
+
+@of_study("resume")
+@click.option("--reason", default="", help="Reason, kept in the audit trail.")
+@by_option
+def resume(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
+    """Resume STUDY after `end`: questions are asked again."""
+    study.resume(reason, by=by)
+    text = f"The study is resumed. Next: bayesduel study ask {study.store.url}"
+    if study.stopped:
+        text = f"The study is resumed. It asks nothing: {study.status(check=False).reason}."
+    return {"ended": None, "stopped": study.stopped, "duels": study.n_duels}, text
 
 
 @of_study("status")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMANDS",
     "Place",
+    "by_option",
     "json_option",
     "of_study",
     "opened",

@@ -62,7 +62,7 @@ class Desk(Questions):
         Raises
         ------
         StudyStopped
-            If the stop rule is reached.
+            If the stop rule is reached, or somebody ended the study.
         NoQuestion
             A `StudyStopped`: if tickets that wait for an outcome use up the budget, or the
             judge has seen all that there is, fails the gold questions where that screens out, or is
