@@ -367,10 +367,12 @@ class Study(ArmsAndJudges):
         with self.together():
             end = self._current.end
             if ended and end is not None:
-                raise ValueError(f"The study cannot be ended twice. {end.sentence}")
+                raise ValueError(
+                    f"the study cannot be ended twice. {end.sentence.removesuffix('.')}"
+                )
             if not ended and end is None:
-                why = " Its stop rule is reached, which is no end by a person." * self._reached
-                raise ValueError(f"Only a study that was ended can be resumed.{why}")
+                why = ". This study has stopped by its stop rule" * self._reached
+                raise ValueError(f"only a study that was ended can be resumed{why}")
             self.store.set_end(reason.strip(), by, ended=ended)
 
     def status(self, *, check: bool | None = None, futures: int = 0, noun: str = "arm") -> Status:
