@@ -10,6 +10,7 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
 from bayesduel.cli.command_group import GivenOnce
+from bayesduel.cli.console import working
 from bayesduel.cli.earlier_options import renamed_option
 from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
@@ -392,15 +393,17 @@ def resume(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
 )
 @shared.noun_option
 def status(study: "Study", futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
-    """Say what the study has found so far, and how much is expected to go."""
+    """Say what the study has found so far, and how many more duels are expected."""
     found = study.status(check=check, futures=futures if study.n_duels else 0, noun=noun)
     ranking = f"Ranking by posterior mean: {', '.join(found.ranking[:10])}"
-    return found.to_dict(), "\n".join([*found.lines, ranking])
+    with working("checking transitivity"):
+        lines = found.lines
+    return found.to_dict(), "\n".join([*lines, ranking])
 
 
 @of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
 @click.option("--futures", default=100, help="Simulated futures.")
-@click.option("--budget", default=5000, help="Duels before one is given up.")
+@click.option("--budget", default=5000, help="Number of duels after which a future is given up.")
 @click.option("--workers", default=2, help="Processes.")
 @shared.option_of(Fitting, "seed", help="Seed of the futures.")
 @click.option(
@@ -453,12 +456,14 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 @click.option(
     "--format",
     type=shared.OneOf(FORMATS),
-    help="label-studio and argilla write a folder.  [default: parquet where PATH ends so, or csv]",
+    help="label-studio and argilla write a folder.  [default: parquet if PATH ends with .parquet, "
+    "else csv]",
 )
 @click.option(
     "--everything",
     is_flag=True,
-    help="All tickets: training, gold, repeats, no answer, excluded judges, and what each cost.",
+    help="Write all tickets, and what each cost. Training, gold questions, repeats, tickets without "
+    "an answer and answers of excluded judges are among them.",
 )
 @click.option(
     "--audit",
@@ -497,7 +502,8 @@ def export(
 
     if audit and (given["criterion"] or given["everything"] or format not in (None, "csv")):
         raise click.UsageError(
-            "Give --audit without these options: the audit trail has everything, as CSV."
+            "Give --audit without --criterion, --everything and --format: the audit trail has "
+            "everything, as CSV."
         )
     if path is None and format not in (None, "csv"):
         raise click.UsageError(f"--format {format} needs PATH.")

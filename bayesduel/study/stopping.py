@@ -258,7 +258,7 @@ class ConfidenceSequences(StopRule):
     def reason(self, evidence: Evidence) -> str:
         return (
             f"{100 * self.value(evidence):.0f} % of the pairs in question are decided by "
-            f"confidence sequences (rule: all, delta {self.delta:g})"
+            f"confidence sequences (stops at 100 %, delta {self.delta:g})"
         )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -651,7 +650,8 @@ class Study(ArmsAndJudges):
             return lambda: kept
         if not wanted or (len(self._ledger.labels) < 3 and self._ledger.n_duels):
             return None
-        return partial(self._run_check, self._ledger.duels(of_target=True), of)
+        log = self._ledger.duels(of_target=True)
+        return lambda: self._run_check(log, of)
 
     def _kept_check(self, of: dict[str, Any]) -> dict[str, Any] | None:
         """Return the check of these outcomes and this arm, where it was run before."""
