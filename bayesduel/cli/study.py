@@ -353,7 +353,7 @@ def correct(
 @of_study("end")
 @click.option("--reason", default="", help="Reason, kept in the audit trail; `status` says it.")
 @by_option
-def end(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
+def end(study: Any, reason: str, by: str | None) -> tuple[Any, str]:
     """End STUDY: no further question is asked, until `resume`.
 
     Nothing is lost. Open tickets can still be told, and their answers count.
@@ -462,8 +462,8 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 @click.option(
     "--everything",
     is_flag=True,
-    help="Write all tickets, and what each cost. Training, gold questions, repeats, tickets without "
-    "an answer and answers of excluded judges are among them.",
+    help="Write all tickets, and what each cost: training, gold questions, repeats, tickets "
+    "without an answer and answers of excluded judges, too.",
 )
 @click.option(
     "--audit",

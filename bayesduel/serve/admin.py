@@ -1,4 +1,4 @@
-"""What an administrator may do: invite, revoke, pause, end, retire arms, correct, export, report."""
+"""What an administrator may do: invite, pause, end, retire arms, correct, export, report."""
 
 import re
 import tempfile

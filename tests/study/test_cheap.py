@@ -1,6 +1,7 @@
 """What a question and a status cost: nothing is computed that nothing reads."""
 
 import pickle
+from itertools import pairwise
 
 import pytest
 
@@ -31,7 +32,7 @@ def decided(path=None):
     """Return a study that its stop rule has decided."""
     study = bd.Study(path, arms=ARMS, stop=SURE, policy=policies.Uniform())
     for _ in range(5):
-        for left, right in zip(ARMS, ARMS[1:], strict=False):
+        for left, right in pairwise(ARMS):
             study.add(left, right, "left", judge="ann")
     assert study.status(check=False).decided
     return study

@@ -49,7 +49,7 @@ def test_an_ended_study_asks_nothing_and_takes_open_answers(policy, stop, judge,
     for each in (study, other):
         assert each.stopped
         assert (each.ended.by, each.ended.reason) == ("lead", "no more funds")
-        with pytest.raises(StudyStopped, match="ended by lead on .* UTC: no more funds") as said:
+        with pytest.raises(StudyStopped, match=r"ended by lead on .* UTC: no more funds") as said:
             each.ask(judge=judge)
         assert not isinstance(said.value, NoQuestion)
         assert "study.resume()" in str(said.value)

@@ -244,7 +244,8 @@ def test_the_commands(tmp_path, capsys):
     assert "Right is: left. Because." in run("tell", path, "1", "right")
     run("ask", path, "--judge", "ann")
     run("tell", path, "2", "left")
-    assert "The study now has 0 duels." in run("exclude", path, "ann", "--because", "random", "--by", "lead")
+    said = run("exclude", path, "ann", "--because", "random", "--by", "lead")
+    assert "The study now has 0 duels." in said
     assert "excluded: random" in run("judges", path)
     run("add", path, "tea", "milk", "left", "--judge", "bob")
     out = tmp_path / "duels.csv"
