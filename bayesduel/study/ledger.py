@@ -16,7 +16,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.jit import interpreted, is_compiled, tell_if_it_compiles
 from bayesduel.study.arms import cost_matrix
-from bayesduel.study.ending import end_of
+from bayesduel.study.end import end_of
 from bayesduel.study.outcomes import told_duels
 from bayesduel.study.schema import Row
 from bayesduel.study.session import Decision, take

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from bayesduel.study.ending import End
+from bayesduel.study.end import End
 from bayesduel.text import count, screen
 
 __all__ = ["Status", "sparkline"]
@@ -87,10 +87,12 @@ class Status:
 
     @cached_property
     def check(self) -> Mapping[str, Any] | None:
+        """What the transitivity check says, run when it is first read; None without a check."""
         return None if self.run_check is None else self.run_check()
 
     @property
     def verdict(self) -> str:
+        """The answer in words, and what the check adds where it objects."""
         objects = self.check is not None and self.check["transitive"] is False
         return f"{self.answered} {self.objection}" if objects else self.answered
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from bayesduel.study.asking import Answer
 from bayesduel.study.database import Database, StudyError, earlier, exclusive
-from bayesduel.study.ending import End, end_of
+from bayesduel.study.end import End, end_of
 from bayesduel.study.schema import (
     FORMAT,
     REPEAT,

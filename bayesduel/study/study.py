@@ -15,7 +15,7 @@ from bayesduel.models import Model
 from bayesduel.study.arms_and_judges import ArmsAndJudges
 from bayesduel.study.asking import NAMES, Asking
 from bayesduel.study.database import Database
-from bayesduel.study.ending import End
+from bayesduel.study.end import End
 from bayesduel.study.export import export
 from bayesduel.study.goal import Goal
 from bayesduel.study.invitations import links_of
