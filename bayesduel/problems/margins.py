@@ -12,7 +12,14 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import ArmsProblem, checked_labels
-from bayesduel.system.arguments import check_one_of, check_range, check_rng, finite, numbers, whole
+from bayesduel.system.arguments import (
+    check_one_of,
+    check_range,
+    finite,
+    generator_of,
+    numbers,
+    whole,
+)
 
 __all__ = [
     "Dice",
@@ -98,7 +105,7 @@ def score_duels(
     spread: Literal["sd", "variance"] = "sd",
     best: float | None = None,
     d: float = 0.0,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> ScoreDuels:
     """Return score duels with uniform scores and a standard deviation for each pair.
 
@@ -134,7 +141,7 @@ def score_duels(
     check_one_of(spread, "spread", ("sd", "variance"))
     if best is not None:
         best = finite(best, "best")
-    check_rng(rng)
+    rng = generator_of(rng)
     gamma = rng.random(n_arms)
     if best is not None:
         gamma[0] = best
@@ -146,7 +153,7 @@ def score_duels(
 
 
 def uneven_duels(
-    n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator
+    n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator | int
 ) -> ScoreDuels:
     """Return score duels whose standard deviations differ by orders of magnitude, as in poker.
 
@@ -166,7 +173,7 @@ def uneven_duels(
            [0.024, 0.015, 0.   ]])
     """
     n_arms = checked_arms(n_arms)
-    check_rng(rng)
+    rng = generator_of(rng)
     check_range(decades, "decades", ">= 0 and finite")
     check_range(d, "d", ">= 0 and finite")
     gamma = rng.random(n_arms)

@@ -258,6 +258,8 @@ def test_draws_are_those_of_the_model_of_pymc(response, terms):
         if name == "preference" or name not in other:
             continue
         mine, theirs = (p[name].to_numpy().reshape(8000, -1) for p in (one, other))
+        if name.endswith("scale"):  # a few draws far out decide their deviation: 63 effective of
+            mine, theirs = np.log(mine), np.log(theirs)  # 12,000 by PyMC, by sources
         spread = theirs.std(axis=0)
         moved = np.abs(mine.mean(axis=0) - theirs.mean(axis=0))
         assert (moved <= 0.1 * spread + 1e-12).all(), name
