@@ -9,7 +9,6 @@ import click
 
 from bayesduel.cli.console import remark
 from bayesduel.system.atomic_write import check_not_read, write_text
-from bayesduel.text import to_json
 
 __all__ = [
     "READ",
@@ -92,6 +91,8 @@ def write_table(path: Path | None, as_csv: Callable[[], str], as_json: Callable[
     """Write a table to a file as its name ends, and say so; nothing where no file is asked for."""
     if path is None:
         return
+    from bayesduel.text import to_json
+
     text = as_csv() if path.suffix.lower() == ".csv" else to_json(as_json()) + "\n"
     write_text(path, text)
     remark(f"wrote {path}")

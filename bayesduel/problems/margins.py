@@ -141,14 +141,14 @@ def score_duels(
     check_one_of(spread, "spread", ("sd", "variance"))
     if best is not None:
         best = finite(best, "best")
-    rng = generator_of(rng)
-    gamma = rng.random(n_arms)
+    generator = generator_of(rng)
+    gamma = generator.random(n_arms)
     if best is not None:
         gamma[0] = best
-    sigma = rng.random(n_arms * (n_arms - 1) // 2)
+    sigma = generator.random(n_arms * (n_arms - 1) // 2)
     if spread == "variance":
         sigma = np.sqrt(sigma)
-    off = d * rng.standard_normal(len(sigma))
+    off = d * generator.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"Groves & Branke, {spread} uniform, d = {d:g}")
 
 
@@ -173,12 +173,12 @@ def uneven_duels(
            [0.024, 0.015, 0.   ]])
     """
     n_arms = checked_arms(n_arms)
-    rng = generator_of(rng)
+    generator = generator_of(rng)
     check_range(decades, "decades", ">= 0 and finite")
     check_range(d, "d", ">= 0 and finite")
-    gamma = rng.random(n_arms)
-    sigma = 10 ** (-decades * rng.random(n_arms * (n_arms - 1) // 2))
-    off = d * rng.standard_normal(len(sigma))
+    gamma = generator.random(n_arms)
+    sigma = 10 ** (-decades * generator.random(n_arms * (n_arms - 1) // 2))
+    off = d * generator.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"spreads over {decades:g} decades, d = {d:g}")
 
 

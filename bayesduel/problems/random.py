@@ -102,11 +102,11 @@ def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator
     """
     n_arms = checked_arms(n_arms)
     check_flag(unique_winner, "unique_winner")
-    rng = generator_of(rng)
+    generator = generator_of(rng)
     while True:
         P = np.full((n_arms, n_arms), 0.5)
         above = np.triu_indices(n_arms, 1)
-        P[above] = rng.random(len(above[0]))
+        P[above] = generator.random(len(above[0]))
         P.T[above] = 1 - P[above]
         scores = copeland_scores(P)
         if not unique_winner or (scores == scores.max()).sum() == 1:
@@ -206,9 +206,9 @@ def bradley_terry(
            [0.63, 0.68, 0.5 ]])
     """
     n_arms = checked_arms(n_arms)
-    rng = generator_of(rng)
+    generator = generator_of(rng)
     check_range(sd, "sd", "positive and finite")
-    made = davidson(sd * rng.standard_normal(n_arms), nu, name="bradley-terry")
+    made = davidson(sd * generator.standard_normal(n_arms), nu, name="bradley-terry")
     return replace(made, source=f"log strengths N(0, {sd:g}^2)" + (f", nu {nu:g}" if nu else ""))
 
 
