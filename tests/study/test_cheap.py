@@ -142,3 +142,14 @@ def test_a_status_of_a_fitted_model_is_that_of_the_study_opened_anew(tmp_path):
     with bd.Study(path) as again:
         assert again.status().probability == live.probability
         assert again.status().ranking == live.ranking
+
+
+def test_a_file_that_cannot_be_written_is_checked_once_by_each_process(checks, tmp_path):
+    path = tmp_path / "own.study"
+    decided(path).close()
+    with bd.Study(path) as study:
+        study.store.read_only = True
+        for _ in range(3):
+            assert study.status().check["sentence"] == "Run on 15."
+        assert study.store.setting("check") is None
+    assert len(checks) == 1
