@@ -16,12 +16,12 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import with_stored
 from bayesduel.data.read.columns import Columns, Roles
-from bayesduel.data.read.duckdb_source import PEEKED
+from bayesduel.data.read.duckdb_source import PEEKED, connected
 from bayesduel.data.read.duels_in_source import duels_in
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.options import NAMES, SIDES, checked_options
 from bayesduel.data.read.outcomes import SCORED, Meaning, grades_of, means_of
-from bayesduel.data.read.pair_counts import read_pair_counts
+from bayesduel.data.read.pair_counts import OF_COUNTS, columns_of_wins, counted_votes
 from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading_options import COLUMNS, DEFAULTS, Given, OnBad, TieRule
 from bayesduel.data.read.roles import assign
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["log_in", "read_duels"]
 
+COUNTS = OF_COUNTS["shape"]
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 
 
@@ -304,14 +305,17 @@ def _read_any(
     earlier: set[Any] = set()
     if like is not None:
         options = checked_options(with_stored(options, like), by)
-        earlier = {
-            c for s in SIDES for c in ([options[s]] if isinstance(options[s], str) else options[s])
-        }
+        if options["shape"] == COUNTS:  # votes may follow
+            options = options | {name: own[name] for name in OF_COUNTS}
+        else:
+            earlier = {
+                c
+                for s in SIDES
+                for c in ([options[s]] if isinstance(options[s], str) else options[s])
+            }
     ties = options["ties"]
-    votes = asked & {
-        *("outcome", "margin", "covariates", "keep", "coding", "by", "sampling_weight"),
-        *("means", "grades", "tie", "shown_first"),
-    }
+    told = {"outcome", "margin", "coding", "means", "grades", "tie"}  # who won, by a row
+    votes = asked & {*told, "covariates", "keep", "by", "sampling_weight", "shown_first"}
     named = bool(asked & {*SIDES, "outcome", "margin", "tie", "shown_first"})
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
@@ -336,12 +340,15 @@ def _read_any(
             "teams": options["teams"] or source.teams,
         }
         columns = source.columns()
-        if shard is not None and "shard" in columns:
-            options = options | {"keep": tuple(dict.fromkeys((*options["keep"], "shard")))}
-        if not votes and not (earlier and earlier <= set(columns)):
-            counted = read_pair_counts(source, columns, own, ties)
-            if counted is not None:
-                return counted
+        votes_follow = bool(earlier) and earlier <= set(columns)  # as in the earlier log
+        if not (asked & told or votes_follow):
+            given = options if options["shape"] == COUNTS or not earlier else own
+            taken = columns_of_wins(source, columns, given)
+            if taken is not None:
+                with connected() as (con, _):
+                    counted = counted_votes(source, taken, given["weight"], con)
+                    return _log_of(counted, given | OF_COUNTS, by, on_bad, both_bad, shard)
+        if not votes and not votes_follow:
             written = source.matrix()
             if written is not None:
                 return _of_matrix(written, source.words, source.files, ties)
@@ -351,37 +358,51 @@ def _read_any(
                 f"{source.name}: columns should be those of duels, got those of rankings "
                 f"({', '.join(ranked.values())}); read them by bayesduel.read_rankings"
             )
+        return _log_of(source, options, by, on_bad, both_bad, shard)
 
-        def peek(names: Sequence[str]) -> dict[str, Any]:
-            return source.peek(Columns({name: name for name in names}), PEEKED)
 
-        roles = assign(columns, source.name, options, by, peek)
-        coding = options["coding"] or source.coding
-        roles = replace(
-            roles,
-            coding=coding,
-            counted=shard is not None,
-            asked=_asked_meaning(options, roles, source.name),
-            time_format=options["time_format"],
-            lower_is_better=options["lower_is_better"],
+def _log_of(
+    source: Any,
+    options: dict[str, Any],
+    by: str | None,
+    on_bad: OnBad,
+    both_bad: str | None,
+    shard: str | None,
+) -> Duels | Rankings | dict[str, Any]:
+    """Return the log of a source whose rows are duels; see :func:`read_duels`."""
+    if shard is not None and "shard" in source.columns():
+        options = options | {"keep": tuple(dict.fromkeys((*options["keep"], "shard")))}
+
+    def peek(names: Sequence[str]) -> dict[str, Any]:
+        return source.peek(Columns({name: name for name in names}), PEEKED)
+
+    roles = assign(source.columns(), source.name, options, by, peek)
+    coding = options["coding"] or source.coding
+    roles = replace(
+        roles,
+        coding=coding,
+        counted=shard is not None,
+        asked=_asked_meaning(options, roles, source.name),
+        time_format=options["time_format"],
+        lower_is_better=options["lower_is_better"],
+    )
+    scored = roles.margin is not None or coding == SCORED or "lower_is_better" in source.used
+    if roles.lower_is_better and not scored:
+        raise ValueError(
+            f"{source.name}: {as_options(lower_is_better=True)} needs scores or a margin, but "
+            f"the outcome is the column {roles.outcome!r}"
         )
-        scored = roles.margin is not None or coding == SCORED or "lower_is_better" in source.used
-        if roles.lower_is_better and not scored:
-            raise ValueError(
-                f"{source.name}: {as_options(lower_is_better=True)} needs scores or a margin, but "
-                f"the outcome is the column {roles.outcome!r}"
-            )
-        if roles.coding is not None and roles.outcome is None:
-            raise ValueError(
-                f"{as_options(coding=roles.coding)} needs a column of outcomes, but in this log "
-                "the left arm won every duel"
-            )
-        unused = (
-            f"{column!r} is not used ({as_options(sampling_weight=None)}: weights of a survey)"
-            for column in roles.unused
+    if roles.coding is not None and roles.outcome is None:
+        raise ValueError(
+            f"{as_options(coding=roles.coding)} needs a column of outcomes, but in this log "
+            "the left arm won every duel"
         )
-        source.say(*source.said(roles.notice(source.roles)), *unused)
-        return duels_in(source, roles, options, on_bad, both_bad)
+    unused = (
+        f"{column!r} is not used ({as_options(sampling_weight=None)}: weights of a survey)"
+        for column in roles.unused
+    )
+    source.say(*source.said(roles.notice(source.roles)), *unused)
+    return duels_in(source, roles, options, on_bad, both_bad)
 
 
 def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meaning | None:

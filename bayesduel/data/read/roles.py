@@ -108,15 +108,22 @@ FLAGS = ("tie", "shown_first")  # beside an outcome
 
 
 def wins_columns(
-    columns: Sequence[str], source: str, left: str, right: str, weight: Given
+    columns: Sequence[str],
+    source: str,
+    left: str,
+    right: str,
+    weight: Given,
+    peek: Peek | None = None,
 ) -> dict[str, str] | None:
     """Return the columns of a table with one row per pair, or None if it has no columns of wins.
 
     The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``,
     or ``wins`` and ``losses`` of the left arm) and, if there is one, ``ties`` and, unless
     `weight` is False, ``weight``.
+
+    peek: as of :func:`assign`; without it names alone decide which columns are the arms.
     """
-    finder = Finder(columns, source)
+    finder = Finder(columns, source, peek)
     wins = [*finder.pairs(WIN_COUNTS, SIDES)]
     for record in () if wins else RECORDS:
         wins += finder.named(record, record)

@@ -62,6 +62,7 @@ class Shape:
     used: tuple[str, ...] = ()  # options of the caller that name columns of its query
     # what the file calls the columns of the query: ``{"model_a": "team"}``
     roles: Mapping[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ("row_of_file",)  # columns by which the rows of the query are ordered
     teams: bool = False  # whether ``model_a`` and ``model_b`` have several members
 
 

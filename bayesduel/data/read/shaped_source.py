@@ -247,7 +247,8 @@ class ShapedSource(FrameSource):
         if not shape.name:  # each row is as it was
             rows = f"SELECT {k} AS file, r.row_of_file{others} FROM records r"
         elif beside:
-            rows += " JOIN records r ON r.row_of_file = made.row_of_file ORDER BY made.row_of_file"
+            order = ", ".join(f"made.{column}" for column in shape.order)
+            rows += f" JOIN records r ON r.row_of_file = made.row_of_file ORDER BY {order}"
         con.execute(f"CREATE TEMP TABLE part_{k} AS {rows}")
 
     def _needs(self, column: str) -> bool:

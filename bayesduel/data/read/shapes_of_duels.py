@@ -98,7 +98,8 @@ def duels(table: Table | None = None) -> Shape:
 def counts(table: Table) -> str | None:
     """Return None for a table of pairs with their counts, which is read as it is."""
     sides = (table.given.get("left") or "left", table.given.get("right") or "right")
-    found = wins_columns(table.columns, table.source.name, *sides, table.given.get("weight"))
+    weight = table.given.get("weight")
+    found = wins_columns(table.columns, table.source.name, *sides, weight, table.peek)
     return None if found else "columns of two arms and of the wins of each, such as wins_a, wins_b"
 
 

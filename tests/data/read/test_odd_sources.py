@@ -282,10 +282,9 @@ def test_a_bad_count_names_its_row(tmp_path, ending, column, value, what):
     assert re.search(rf"{PLACE[ending]}\b.*: column {column!r} {what}", message)
 
 
-@pytest.mark.parametrize("role", ["judge", "group", "time", "weight"])
-def test_counts_of_wins_have_no_votes_to_describe(role):
-    with pytest.raises(ValueError, match=f"{role} should be left out, as 'wins_a' and 'wins_b'"):
-        bd.read_duels(COUNTS.assign(x=1), **{role: "x"})
+def test_counts_of_wins_have_no_other_weight():
+    with pytest.raises(ValueError, match="weight should be left out, as 'wins_a' and 'wins_b'"):
+        bd.read_duels(COUNTS.assign(x=1), weight="x")
     assert bd.read_duels(COUNTS.assign(weight=10), weight=False).n_duels == 8
 
 
