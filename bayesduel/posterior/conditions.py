@@ -11,10 +11,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import xarray as xr
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import reading_of
+from bayesduel.data.read.dates import date_in_form, format_of_dates
+from bayesduel.data.read.rows import times
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
@@ -31,6 +34,8 @@ __all__ = [
     "shown_number",
     "times_of",
 ]
+
+DATE = np.datetime64("2026-12-31")  # an example of one
 
 
 class ExtrapolationWarning(BayesduelWarning):
@@ -176,7 +181,8 @@ def _log(
     levels = {name: given.pop(name) for name in list(given) if name in coords}
     time = given.pop("time", None)
     if time is not None:
-        time = _times(time, extent["time"]) if "time" in extent else times_of(time)
+        form = reading_of(fit).get("time_format")
+        time = _times(time, extent["time"], form) if "time" in extent else times_of(time, form=form)
     covariates = {name: _numbers(values, name) for name, values in given.items()}
     numbers = covariates if time is None else covariates | {"time": time}
     for name, ends in extent.items():
@@ -234,8 +240,11 @@ def _numbers(values: np.ndarray, name: str) -> np.ndarray:
     return found
 
 
-def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return times as the log that was fitted has them, its last where one is missing."""
+def _times(values: np.ndarray, ends: np.ndarray, form: str | None) -> np.ndarray:
+    """Return times as the log that was fitted has them, its last where one is missing.
+
+    form: how its dates are written, as :func:`time.strftime` has it; None: as ISO 8601, or unknown.
+    """
     there = ~_missing(values)
     dated = ends.dtype.kind == "M"
     found = np.full(len(values), ends[1])
@@ -244,7 +253,7 @@ def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
         if isinstance(own[0], Real if dated else np.datetime64):
             kind = "dates" if dated else "numbers"
             raise ValueError(f"time should be {kind} as in the log, got {shown_value(own[0])}")
-        found[there] = times_of(own, found.dtype)
+        found[there] = times_of(own, found.dtype, form, ends[1])
     return found
 
 
@@ -272,13 +281,44 @@ def _missing(values: np.ndarray) -> np.ndarray:
     return np.array([v is None or v != v for v in values.tolist()])
 
 
-def times_of(values: np.ndarray, kind: Any = None) -> np.ndarray:
-    """Return times as a log has them: datetime64, or numbers; of that kind if one is given."""
+def times_of(
+    values: np.ndarray, kind: Any = None, form: str | None = None, example: Any = DATE
+) -> np.ndarray:
+    """Return times as a log has them: datetime64, or numbers; of that kind if one is given.
+
+    form: how the log writes dates, as :func:`time.strftime` has it; None: as ISO 8601, or unknown.
+    example: a date for messages.
+    """
     if kind is None and values.dtype.kind in "Mfiu":
         return values
+    dated = kind is not None and kind.kind == "M"
+    if (dated or form is not None) and all(isinstance(value, str) for value in values):
+        return _dates(values, form, example)
     for known in ("float", "datetime64[us]") if kind is None else (kind,):
         with suppress(TypeError, ValueError):
             return values.astype(known)
-    dates = "dates such as 2026-12-31 (pandas.to_datetime reads others)"
-    what = f"numbers or {dates}" if kind is None else dates if kind.kind == "M" else "numbers"
+    what = f"numbers or {_dates_such_as(form, example)}" if kind is None else "numbers"
+    what = _dates_such_as(form, example) if dated else what
     raise ValueError(f"time should be {what}, got {shown_value(values[0])}")
+
+
+def _dates(texts: np.ndarray, form: str | None, example: Any) -> np.ndarray:
+    """Return dates in the form of the log, or without one in any that leaves no doubt.
+
+    Raises ValueError for the first that is not.
+    """
+    known = [text.strip() for text in texts]
+    kind = form or format_of_dates(sorted({*known})) or "date"
+    found, unreadable, _ = times([pa.array(known, pa.string())], "time", kind)
+    if unreadable.any():
+        first = shown_value(texts[np.flatnonzero(unreadable)[0]])
+        raise ValueError(f"time should be {_dates_such_as(form, example)}, got {first}")
+    return found
+
+
+def _dates_such_as(form: str | None, example: Any) -> str:
+    """Return which dates are understood, in words, with an example in each form."""
+    iso = shown_number(example.astype("datetime64[D]"))
+    if form is None:
+        return f"dates such as {iso}"
+    return f"dates as the log has them, such as {date_in_form(example, form)}, or as {iso}"

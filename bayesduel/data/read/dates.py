@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-__all__ = ["dates_in", "format_of_dates"]
+__all__ = ["date_in_form", "dates_in", "format_of_dates"]
 
 PARTS = re.compile(
     r"(?P<first>\d{1,4})(?P<sign>[./-])(?P<second>\d{1,2})(?P=sign)(?P<third>\d{1,4})"
@@ -53,3 +53,8 @@ def dates_in(texts: list[str | None], form: str) -> np.ndarray:
     values = np.asarray(texts, dtype=object)
     parsed = pd.to_datetime(values, format=form, errors="coerce", utc=True)
     return np.asarray(parsed.tz_localize(None).to_numpy().astype("datetime64[us]"))
+
+
+def date_in_form(date: np.datetime64, form: str) -> str:
+    """Return a date as text in a format."""
+    return str(pd.Timestamp(date).strftime(form))

@@ -96,6 +96,8 @@ def duels_in(
     told = [(f.where, f.what, f.n) for f in faults]
     record = understood(source, roles, rows, examined, told, both_bad)
     source.say(*notice_of(record, roles, reading))
+    if roles.time is not None and rows.time_kind not in ("number", "date"):
+        options = options | {"time_format": rows.time_kind}
     n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())
     unread = tuple(name for name in source.columns() if name not in taken)

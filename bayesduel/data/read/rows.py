@@ -35,6 +35,7 @@ __all__ = [
 
 MEMBERS = "\t"  # between the members of a side that stand in columns of their own
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+ISO = re.compile(r"\d{4}-\d{2}-\d{2}")  # how a date in ISO 8601 begins
 WHITE_SPACE = (  # what str.strip removes
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -351,10 +352,18 @@ def _times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.
 
 
 def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
-    """Return dates written in ISO 8601 or in a format, NaT where not; datetime64[us] in UTC."""
+    """Return dates written in ISO 8601 or in a format, NaT where not; datetime64[us] in UTC.
+
+    ISO 8601 is read beside a format, too, unless that begins as ISO 8601 does.
+    """
     if kind != "date":
         coded = text.dictionary_encode()
-        days = dates_in([*coded.dictionary.to_pylist(), None], kind)
+        texts = [*coded.dictionary.to_pylist(), None]
+        days = dates_in(texts, kind)
+        if not kind.startswith("%Y-"):
+            other = [t if np.isnat(day) else None for t, day in zip(texts, days, strict=True)]
+            iso = [t if t is not None and ISO.match(t) else None for t in other]
+            days = np.where(np.isnat(days), _dates(pa.array(iso, pa.string()), "date"), days)
         missing = len(coded.dictionary)
         return days[coded.indices.fill_null(missing).to_numpy(zero_copy_only=False)]
     usual = _usual_dates(text)
