@@ -33,8 +33,8 @@ __all__ = ["command"]
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file of duels with the columns left and right, or those of the log. Columns of "
-    "conditions are read too.",
+    help="File of duels with the columns left and right, or those of the log. Columns of "
+    "conditions are read too. It is read as a log is.",
 )
 @click.option(
     "--side-advantage/--neutral",
@@ -103,7 +103,8 @@ def command(
             else "give LEFT and RIGHT or --pairs, not both"
         )
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
-    duels = one if pairs is None else duels_in_file(pairs)
+    saved = load(fit)
+    duels = one if pairs is None else duels_in_file(pairs, saved)
     conditions: dict[str, Any] = {**_by_name(given, "--given", "NAME=VALUE")}
     for name in conditions:
         if name in duels:
@@ -115,7 +116,6 @@ def command(
     asked: Any = {"ci_prob": ci_prob, "side_advantage": side_advantage, **conditions}
     if family:
         asked["family"] = _by_name(family, "--family", "ARM=FAMILY")
-    saved = load(fit)
     for name in _new_levels(saved, conditions):
         asked[name] = conditions[name] = None
     found = predict(saved, duels, **asked)

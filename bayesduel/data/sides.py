@@ -24,6 +24,7 @@ from bayesduel.data.read.columns import (
 )
 from bayesduel.data.read.words import (
     GROUNDS,
+    WHITES,
     WON_SIDES,
 )
 from bayesduel.intervals import wilson
@@ -36,7 +37,8 @@ __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
 # with the strongest bias of Zheng et al., "Judging LLM-as-a-judge", NeurIPS 2023, table 2, is 0.75.
 BEYOND = 0.9
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
-LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the side listed first"}
+LEFT = dict.fromkeys(GROUNDS, "the home side") | dict.fromkeys(WHITES, "white")
+LEFT |= {"1": "the side listed first"}
 FIRST = "the left side (shown first)"
 # Pairs whose other order is looked for first: 1 ms each of 600,000 cells, where pairs take 160 ms.
 LOOKED_AT = 20

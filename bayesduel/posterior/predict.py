@@ -12,6 +12,9 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
+from bayesduel.data.read.columns import Columns
+from bayesduel.data.read.decimals import columns_with_commas, text_with_point
+from bayesduel.data.read.source import open_source
 from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
@@ -32,7 +35,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
-from bayesduel.text import count, csv_rows, join, printed_tables, screen, section_html, shorten
+from bayesduel.text import count, join, printed_tables, screen, section_html, shorten
 
 __all__ = ["Predictions", "condition_names", "duels_in_file", "notes", "predict"]
 
@@ -97,9 +100,9 @@ def predict(
         fit of a log with teams a sequence of labels is one side, ``["d", "e"]``, and a sequence of
         sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
-        the conditions, or as they are called in the log that was fitted, or the path of a CSV file
-        with these columns. Other columns are not read. Where these might be a condition that is
-        missing, the attribute ``not_given`` names them.
+        the conditions, or as they are called in the log that was fitted, or the path of a file
+        with these columns, which is read as a log is. Other columns are not read. Where these might
+        be a condition that is missing, the attribute ``not_given`` names them.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -387,10 +390,19 @@ class _Frame(NamedTuple):
     unread: list[str]  # other columns
 
 
-def duels_in_file(path: str | PathLike[str]) -> pd.DataFrame:
-    """Return the duels to come of a CSV file as text; an empty condition is none."""
-    rows = csv_rows(Path(path), ())
-    return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
+def duels_in_file(path: str | PathLike[str], fit: xr.DataTree) -> pd.DataFrame:
+    """Return the duels to come of a file as text, read as a log is; an empty condition is None."""
+    decimal = reading_of(fit).get("decimal")
+    with open_source(path) as source:
+        read = source.texts(Columns({name: name for name in source.columns()}))
+        commas = columns_with_commas(source, decimal)
+    found: dict[str, list[str | None]] = {}
+    for name, column in read.items():
+        texts = [(text or "").strip() for text in column.texts]
+        if name in commas:
+            texts = [text_with_point(text, decimal) for text in texts]
+        found[name] = [text or None for text in texts]
+    return pd.DataFrame(found, dtype=object)
 
 
 def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
@@ -398,12 +410,12 @@ def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
     import narwhals as nw
 
     if isinstance(frame, str | PathLike) and Path(frame).is_file():
-        frame = duels_in_file(frame)
+        frame = duels_in_file(frame, fit)
     try:
         given = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
-            "give the arms of both sides, a frame, or a CSV file, with columns left and right, "
+            "give the arms of both sides, a frame, or a file, with columns left and right, "
             f"got {shown_value(frame)} and None"
         ) from None
     read = reading_of(fit)

@@ -131,6 +131,9 @@ class FileSource(Source):
         self.delimiter = self._files[0].delimiter
         self.own_nulls = all(file.format != "csv" for file in self._files)
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
+        for file in self._files:
+            if file.format == "csv":
+                formats.check_encoding(file, skip=skip)
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._schemas: dict[str, dict[str, str]] = {}  # types of the columns of Parquet, by path
         self._types = self._check_columns()

@@ -23,7 +23,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from bayesduel.system.arguments import by_reader, check_type, did_you_mean, shown_value
-from bayesduel.text import join, printable, shorten
+from bayesduel.text import count, join, printable, shorten
 
 __all__ = [
     "GAMES",
@@ -33,6 +33,7 @@ __all__ = [
     "LogFile",
     "below_title",
     "called",
+    "check_encoding",
     "check_file",
     "check_once",
     "expand",
@@ -82,6 +83,7 @@ GAMES = ".pgn"
 SHIPPED = Path(__file__).parents[1] / "datasets"
 READ_WHOLE = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", GAMES)  # not by DuckDB
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+WINDOWS = re.compile(rb"[\x80-\x9f]")  # no letters of most languages in CP1252
 DELIMITERS = ",;\t|"
 LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 # Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
@@ -309,6 +311,47 @@ def verify(name: str, compression: str, *, lines_end: bool = False) -> None:
     raise ValueError(
         f"{name}, line {lines + 1}: the {compression} data is damaged or truncated after the "
         f"start of this line ({fault})"
+    )
+
+
+def check_encoding(file: LogFile, *, skip: bool) -> None:
+    """Raise ValueError if the lines of a text file are in another encoding than UTF-8.
+
+    Where it has lines in UTF-8 beyond ASCII, others are damaged, which whoever reads them says.
+
+    skip: whether bad lines are left out; a single one is damaged then, too.
+    """
+    number = 0  # of lines before those of the block
+    n_other = 0
+    first = ""
+    with open_lines(file.path, file.compression) as stream:
+        while block := stream.read(1 << 20) + stream.readline(LONGEST_LINE):
+            for k, line in enumerate(() if block.isascii() else block.split(b"\n"), 1):
+                if line.isascii():
+                    continue
+                try:
+                    line.decode("utf-8")
+                    return
+                except UnicodeDecodeError as error:
+                    n_other += 1
+                    first = first or _other_encoding(file.path, number + k, line, error)
+            number += block.count(b"\n")
+    if n_other > skip:
+        more = f" (and {count(n_other - 1, 'more such line')})" if n_other > 1 else ""
+        raise ValueError(f"{first}{more}")
+
+
+def _other_encoding(name: str, number: int, line: bytes, error: UnicodeDecodeError) -> str:
+    """Return what is wrong with a line that is not UTF-8, with its word in CP1252 if it may be."""
+    other = line[error.start : error.start + 1]
+    words = (word for word in re.split(rb"[\s,;|\t\"]+", line) if not word.isascii())
+    word = next(words, b"")
+    what = ""
+    if not WINDOWS.search(word):
+        what = f"; in CP1252, as Excel writes CSV, it is {shown_value(word.decode('latin-1'))}"
+    return (
+        f"{name}, line {number}: should be UTF-8, got other bytes ({other!r} at byte "
+        f"{error.start}{what}); {SAVED}"
     )
 
 

@@ -61,6 +61,7 @@ __all__ = [
     "UP",
     "VARIANTS",
     "VERSUS",
+    "WHITES",
     "WINS",
     "WIN_COUNTS",
     "WON_SIDES",
@@ -103,6 +104,11 @@ SIDES = _pairs("""
     sinistro|destro esquerdo|direito lewa|prawa lewy|prawy lewe|prawe lewo|prawo vänster|höger
     левая|правая левое|правое chosen|notchosen preferred|notpreferred selected|notselected
     picked|notpicked
+    weiss|schwarz blanc|noir blancs|noirs blanche|noire blanches|noires blanco|negro blancas|negras
+    bianco|nero bianchi|neri branco|preto brancas|pretas brancas|negras wit|zwart biały|czarny
+    białe|czarne vit|svart белый|чёрный белый|черный белые|чёрные белые|черные 白|黑 白|黒 백|흑
+    heim|auswärts recevant|visiteur domicile|visiteur casa|fuera casa|visita casa|visitante
+    incasa|fuoricasa дома|вгостях ホーム|アウェー 홈|원정
 """)
 # Sides that are no names of arms by themselves.
 BARE = _pairs("""
@@ -113,9 +119,14 @@ WON_SIDES = _words("""
     loser rejected lost worse unchosen verlierer perdant perdedor perdente проигравший l
     notchosen notpreferred notselected notpicked
 """)
-# Left sides with a ground.
-GROUNDS = _words("""
-    home white local heim domicile casa 主 mandante thuis хозяева hemma ホーム gospodarz gospodarze
+# White, as against black; left sides with a ground.
+WHITES = _words("""
+    white weiss blanc blancs blanche blanches blanco blancas bianco bianchi branco brancas wit biały
+    białe vit белый белые 白 백
+""")
+GROUNDS = WHITES + _words("""
+    home local heim domicile casa 主 mandante thuis хозяева hemma ホーム gospodarz gospodarze
+    recevant incasa дома 홈
 """)
 # Two arms of which neither name says how the pair was presented: one of each list.
 TEAMS = _words("""
