@@ -11,7 +11,7 @@ from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, Covariates
 from tests.support.spreadsheet import write_xlsx
 
-ROWS = [("Störtebeker", "Veltins", "4.5"), ("Veltins", "Becks", "-1.25"), ("Becks", "Veltins", "")]
+ROWS = [("Störtebeker", "Veltins", "2.5"), ("Veltins", "Becks", "-1.25"), ("Becks", "Veltins", "")]
 NAMES = ["Bier A", "Bier B", "Wärme"]
 
 

@@ -10,12 +10,17 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-__all__ = ["date_in_form", "dates_in", "format_of_dates"]
+__all__ = ["date_in_form", "dates_in", "format_of_dates", "formats_in_doubt"]
 
 PARTS = re.compile(
     r"(?P<first>\d{1,4})(?P<sign>[./-])(?P<second>\d{1,2})(?P=sign)(?P<third>\d{1,4})"
     r"(?:(?P<gap>T| )(?P<clock>\d{1,2}:\d{2}(?P<seconds>:\d{2})?))?"
 )
+# Orders of the parts of a date whose year is last.
+ORDERS = [
+    *(("%m", "%d", year) for year in ("%Y", "%y")),
+    *(("%d", "%m", year) for year in ("%Y", "%y")),
+]
 IN_WORDS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y")
 
 
@@ -46,6 +51,23 @@ def format_of_dates(texts: Iterable[str]) -> str | None:
         return None
     order = ("%m", "%d") if second > 12 else ("%d", "%m")
     return f"{order[0]}{sign}{order[1]}{sign}%Y{clock}"
+
+
+def formats_in_doubt(texts: Iterable[str]) -> list[str]:
+    """Return the formats that all of some texts may have, where they leave it in doubt; else [].
+
+    The year may have two digits.
+    """
+    known = sorted({*texts})
+    found = [PARTS.fullmatch(text) for text in known]
+    if not known or None in found or format_of_dates(known) is not None:
+        return []
+    signs = {match["sign"] for match in found if match is not None}
+    if len(signs) > 1:
+        return []
+    (sign,) = signs
+    forms = [sign.join(order) for order in ORDERS if sign != "." or order[0] == "%d"]
+    return [form for form in forms if not np.isnat(dates_in(known, form)).any()]
 
 
 def dates_in(texts: list[str | None], form: str) -> np.ndarray:

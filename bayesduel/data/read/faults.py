@@ -44,6 +44,7 @@ MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL",
 LONGEST_LABEL = 10_000
 SHOWN_FIRST = 3  # values of a column that a message lists
 SHOWN = 30  # characters of a value in a hint
+IS_EMPTY = " is empty"
 EMPTY = "rows without a value"
 COMMA = re.compile(r"\s*[+-]?\d[\d.\s]*,\d+\s*|\s*[+-]?,\d+\s*")  # a number with a decimal comma
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
@@ -383,9 +384,16 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     texts = [str(values.get(side) or "") for side in (role, f"{role}_right")]
     if FINITE in rule and any(map(COMMA.fullmatch, texts)):
         hint = f"; if the comma is the decimal sign: {as_options(decimal=',')}"
-    blank = not values.get("outcome")
-    if name == "outcome" and reading and (reading.to_complete or (blank and reading.by_name)):
-        gaps = dict([*reading.to_complete, *([("", "?")] if blank else [])])
+    asks = name == "outcome" and reading is not None and role in values
+    if asks and reading and (reading.to_complete or reading.by_name) and not values["outcome"]:
+        known = {text: meaning for text, meaning in reading.to_complete if meaning != "?"}
+        left_out, tied = (as_options(means={**known, "": word}) for word in ("none", "tie"))
+        return (
+            f"column {column}{IS_EMPTY}. To leave rows without a value out: {left_out}. To count "
+            f"them as ties: {tied}"
+        )
+    if asks and reading and reading.to_complete:
+        gaps = dict(reading.to_complete)
         none = by_reader("None", "none")
         hint = f"; say what it means, left, right, tie or {none}: {as_options(means=gaps)}"
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
@@ -403,6 +411,9 @@ def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> Value
     skipped: whether the reader leaves bad rows out where it is asked to.
     """
     also = f" (and {count(more, 'more bad row')})" if more else ""
+    before, empty, remedy = what.partition(IS_EMPTY)
+    if empty:
+        return ValueError(f"{where}: {before}{empty}{also}{remedy}")
     also += f"; {as_options(on_bad='skip')} leaves bad rows out" if skipped else ""
     return ValueError(f"{where}: {what}{also}")
 

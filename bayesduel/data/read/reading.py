@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.data.labels import alike_words, labels_alike
 from bayesduel.data.read.columns import Columns, Roles, plain
+from bayesduel.data.read.dates import formats_in_doubt
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import (
@@ -20,10 +21,11 @@ from bayesduel.data.read.outcomes import (
     says_both_bad,
 )
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
+from bayesduel.data.read.words import DATES, TIME
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
 from bayesduel.system.arguments import as_options
-from bayesduel.text import count, shorten, significant
+from bayesduel.text import count, join, shorten, significant
 
 if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
@@ -317,7 +319,15 @@ def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Li
             words += f", most in {typical:,} rows" if typical > 1 else ""
             option = "by" if n_values <= FEW else "group"
             hint = as_options(**{option: name})
-        yield Line("not used", name, words, n_rows, hint)
+        noticed = False
+        texts = {text.strip() for text in column.values} - {""}
+        if forms := formats_in_doubt(texts):
+            options = join([as_options(time_format=form) for form in forms], word="or")
+            words = f"{count(n_values, 'value')}, dates in doubt: which number is the day? "
+            words += f"{options} says it"
+            hint = ""
+            noticed = plain(name) in (*TIME, *DATES) and "time" not in taken
+        yield Line("not used", name, words, n_rows, hint, noticed)
 
 
 def measures(name: str, texts: Iterable[str]) -> bool:
