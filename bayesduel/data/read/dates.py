@@ -5,7 +5,7 @@ Numbers that may be a day and a month are taken for one only where a number of t
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def formats_in_doubt(texts: Iterable[str]) -> list[str]:
     return [form for form in forms if not np.isnat(dates_in(known, form)).any()]
 
 
-def dates_in(texts: list[str | None], form: str) -> np.ndarray:
+def dates_in(texts: Sequence[str | None], form: str) -> np.ndarray:
     """Return dates in a format as datetime64[us] in UTC, NaT where they are not in it."""
     values = np.asarray(texts, dtype=object)
     parsed = pd.to_datetime(values, format=form, errors="coerce", utc=True)

@@ -358,10 +358,10 @@ def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
     """
     if kind != "date":
         coded = text.dictionary_encode()
-        texts = [*coded.dictionary.to_pylist(), None]
-        days = dates_in(texts, kind)
+        written = [*coded.dictionary.to_pylist(), None]
+        days = dates_in(written, kind)
         if not kind.startswith("%Y-"):
-            other = [t if np.isnat(day) else None for t, day in zip(texts, days, strict=True)]
+            other = [t if np.isnat(day) else None for t, day in zip(written, days, strict=True)]
             iso = [t if t is not None and ISO.match(t) else None for t in other]
             days = np.where(np.isnat(days), _dates(pa.array(iso, pa.string()), "date"), days)
         missing = len(coded.dictionary)
