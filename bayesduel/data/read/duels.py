@@ -347,7 +347,9 @@ def _read_any(
             if taken is not None:
                 with connected() as (con, _):
                     counted = counted_votes(source, taken, given["weight"], con)
-                    return _log_of(counted, given | OF_COUNTS, by, on_bad, both_bad, shard)
+                    arms = {side: taken[side] for side in SIDES}
+                    asked_for = given | OF_COUNTS | arms
+                    return _log_of(counted, asked_for, by, on_bad, both_bad, shard)
         if not votes and not votes_follow:
             written = source.matrix()
             if written is not None:

@@ -105,7 +105,8 @@ def _shape(taken: Mapping[str, str]) -> Shape:
         first=listed([nothing, *["false"] * (len(counts) - 1)]),
     )
     named = join([*there])
-    said = f"wins={taken['left_wins']}, {taken['right_wins']}"
+    said = f"left={taken['left']}, right={taken['right']}"
+    said += f", wins={taken['left_wins']}, {taken['right_wins']}"
     said += f", ties={taken['ties']}" if "ties" in taken else ""
     beside = [taken["weight"]] if "weight" in taken else []
     return Shape(

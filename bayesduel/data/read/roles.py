@@ -135,7 +135,13 @@ def wins_columns(
     try:
         _find_arms(finder, left, right)
     except ValueError:
-        return None
+        free = finder.free
+        named = (pair for words, *pair in finder.sided() if words == side and {*pair} <= {*free})
+        arms = next((pair for pair in named if not _hold_numbers(finder, pair)), None)
+        if arms is None or (left, right) != ("left", "right"):
+            return None
+        for role, column in zip(("left", "right"), arms, strict=True):
+            finder.settle(role, column)
     names = TIE_COUNTS + LETTERS_OF_TIES if side == ("w", "l") else TIE_COUNTS
     for ties in finder.all_free(names)[:1]:
         finder.take("ties", ties)

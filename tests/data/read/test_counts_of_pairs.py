@@ -112,6 +112,13 @@ def test_arms_of_counts_have_any_names_of_sides(names, shape):
     assert [found["left"], found["right"]] == names.split()[:2]
 
 
+def test_arms_of_one_pair_have_any_names_of_sides():
+    frame = pd.DataFrame([("ann", "soup", "stew", 3, 1), ("bob", "soup", "stew", 2, 2)],
+                         columns=["judge", "dish_a", "dish_b", "wins_a", "wins_b"])  # fmt: skip
+    log = bd.read_duels(frame)
+    assert (log.arms, log.n_duels) == (("soup", "stew"), 8)
+
+
 def test_a_pair_that_did_not_meet_keeps_its_arms():
     frame = pd.DataFrame([*PAIRS, ("a", "d", 0, 0, 0)], columns=COUNTS)
     log = bd.read_duels(frame.assign(judge="ann"))

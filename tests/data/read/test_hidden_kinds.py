@@ -219,10 +219,10 @@ CASES = {
     "half": (table(TIED, wine_a="a", wine_b="b", better=says("A", "B", "½")), points(TIED), (), ()),
     "a tie is blank": (
         table(TIED, wine_a="a", wine_b="b", better=says("A", "B", "")), points(TIED),
-        ("'A=left,B=right,=?'",), ("--means", "A=left,B=right,=tie")),
+        ("A=left,B=right,=none", "A=left,B=right,=tie"), ("--means", "A=left,B=right,=tie")),
     "a tie is blank beside names": (
         table(TIED, wine_a="a", wine_b="b", better=winner()), points(TIED),
-        ("'=?'",), ("--means", "=tie")),
+        ("--means =none", "--means =tie"), ("--means", "=tie")),
     "a tie is a dash": (
         table(TIED, wine_a="a", wine_b="b", better=winner("-")), points(TIED),
         ("'-=?'",), ("--means", "-=tie")),
