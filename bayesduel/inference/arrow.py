@@ -306,7 +306,7 @@ class Layout:
         density = self.density
         apart = near._replace(crossing=None)
         weight = np.maximum(-found.bend, 0.0)
-        cut = density.size - len(density.own)
+        cut = density.n_coefficients
 
         def times(x: np.ndarray) -> np.ndarray:
             eta = density.reach(x[None])[0]
@@ -466,7 +466,7 @@ def layout_of(density: LinearPredictor) -> Layout:
         parts = [density.design]
     shift = 1 if scored else 0  # the scores have a column more than free numbers
     border = np.setdiff1d(every, groups.ravel())
-    columns = border[border < density.size - len(density.own)]
+    columns = border[border < density.n_coefficients]
     raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
     raw = raw if scored else columns
     jacobians = [sparse.csr_array(part.jacobian) for part in parts]  # of few cells they are dense

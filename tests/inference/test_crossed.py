@@ -19,7 +19,7 @@ from bayesduel.inference.latent_gaussian import (
     _settled,
     _slow,
 )
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.variational_conditional import (
     conditional_at,
     curvature,

@@ -11,7 +11,7 @@ from bayesduel.inference import latent_gaussian
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.inference.latent_gaussian import FREEDOM, LatentGaussian
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import importance_weights
 from bayesduel.inference.sample import sample
 from bayesduel.models import BradleyTerry, RandomEffects, Scores, SideAdvantage, Sources
