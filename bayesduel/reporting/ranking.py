@@ -47,7 +47,7 @@ from bayesduel.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.analysis import Analysis
