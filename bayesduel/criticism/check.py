@@ -46,9 +46,6 @@ __all__ = ["check", "expected_seconds"]
 # 19,900 pairs; see expected_seconds.
 SECONDS_A_PAIR = 6e-4
 SECONDS_A_TRIAD = 2e-7
-DRAWS = 1000  # of logs by which arms are held against scores: p-values to a thousandth
-FEW_DRAWS = 100  # where many pairs met: to a hundredth
-MANY_PAIRS = 10_000
 
 
 @renamed_arguments(order_effect="side_advantage")
@@ -219,9 +216,12 @@ def _residuals(
 
     scores: of what was counted. voted: of single votes.
     """
-    many = len(scores.design.first) > MANY_PAIRS
-    arms = arm_residuals(scores, duels.arms, FEW_DRAWS if many else DRAWS, rng)
-    found = {"pairs": pair_residuals(scores, duels.arms), "arms": arms}
+    # P-values of arms are to a thousandth, from 10,000 pairs that met to a hundredth
+    n_draws = 100 if len(scores.design.first) > 10_000 else 1000
+    found = {
+        "pairs": pair_residuals(scores, duels.arms),
+        "arms": arm_residuals(scores, duels.arms, n_draws, rng),
+    }
     judges = judge_residuals(duels, voted)
     if judges is not None:
         found["judges"] = judges

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check"]
 
-KEPT = 20_000_000  # draws x arms x arms of a preference matrix, about: 160 MB
-LEAST_DRAWS = 200  # of it, however many arms
-MOST_DRAWS = 2000
+MOST_DRAWS = 2000  # of a fit without a ranking
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200  # and arms
 NAN = float("nan")
@@ -253,8 +251,9 @@ class Check:
         from bayesduel.models import PreferenceMatrix
 
         if self.ranking is None:
-            affordable = KEPT // self.duels.n_arms**2
-            draws = int(np.clip(affordable, LEAST_DRAWS, MOST_DRAWS))
+            # 160 MB of draws x arms x arms, but 200 draws however many arms
+            affordable = 20_000_000 // self.duels.n_arms**2
+            draws = int(np.clip(affordable, 200, MOST_DRAWS))
             return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
         own = np.random.SeedSequence(self.seed).spawn(6)[-1]  # `check` takes the first five
         rng = np.random.default_rng(own)

@@ -22,7 +22,9 @@ __all__ = [
     "models_to_compare",
 ]
 
-COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
+# Up to as many arms, models are compared where none are named. With 20,000 votes that takes 36
+# processor seconds for 200 arms, and 14 for 100.
+COMPARED_ARMS = 200
 COMPARED_DRAWS = 1000  # of each model
 LeftOut = Literal["", "quick", "arms", "pairs"]  # why models are not compared
 
