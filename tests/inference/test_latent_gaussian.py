@@ -89,7 +89,7 @@ def test_scattered_nodes_tell_what_a_lattice_does(monkeypatch, correlation):
     cells, found = model.cells(log), []
     for scattered in (False, True):
         if scattered:
-            monkeypatch.setattr(latent_gaussian, "_lattice", lambda *_: None)
+            monkeypatch.setattr(latent_gaussian, "lattice", lambda *_: None)
         approximation = LatentGaussian.of(linear_predictor(model, cells), cells)
         assert approximation.scattered == scattered
         made = approximation.propose(3_000, np.random.default_rng(5))
