@@ -204,6 +204,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (ON_DEMAND, "names_on_demand.named", "sys.modules"),
         (ON_DEMAND, "words_of", "find_spec(f'{top}.{room}')"),
     ),
+    "a policy, by a name that the package lists": (
+        ("bayesduel/policies/registry.py", "named", "getattr(policies, name)"),
+    ),
     "this module, which is made callable": (
         ("bayesduel/preference/__init__.py", "", "sys.modules"),
     ),

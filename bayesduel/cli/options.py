@@ -150,6 +150,7 @@ def output_option(words: str, **given: Any) -> Callable[..., Any]:
 
 
 page_option = output_option("HTML file to write.")
+table_option = output_option("File to write, too: .csv (the table) or .json (everything).")
 report_option = output_option("File to write.", default="report.html")
 raw_option = click.option(
     "--raw",

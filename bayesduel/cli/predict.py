@@ -15,8 +15,9 @@ from bayesduel.cli.options import (
     json_option,
     own_term_option,
     raw_option,
+    table_option,
 )
-from bayesduel.cli.write import check_csv
+from bayesduel.cli.write import check_csv, check_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,7 @@ __all__ = ["command"]
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per duel, not rounded.")
 @raw_option
+@table_option
 def command(
     fit: Path,
     left: str | None,
@@ -74,6 +76,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     raw: bool,
+    output: Path | None,
 ) -> None:
     """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved.
 
@@ -86,7 +89,8 @@ def command(
     from bayesduel.posterior.predict import duels_in_file, notes, predict
     from bayesduel.text import csv_text
 
-    check_csv(as_json, as_csv, raw)
+    check_table(output)
+    check_csv(as_json, as_csv, raw, output)
     if not is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
     if pairs is None and left is not None and right is None and Path(left).is_file():
@@ -118,11 +122,13 @@ def command(
     for name, value in conditions.items():
         duels[name] = value
     table = duels.assign(**{str(name): found[name].to_numpy() for name in found.data_vars})
+    everything = {**found.attrs, "duels": table.to_dict("records")}
+    text = csv_text(table.columns, table.itertuples(index=False), raw=raw)
+    write_table(output, lambda: text, lambda: everything)
     if as_json:
-        rows = table.to_dict("records")
-        print_json({**found.attrs, "duels": rows})
+        print_json(everything)
     elif as_csv:
-        click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
+        click.echo(text, nl=False)
     else:
         shown = table.drop(columns=list(conditions))
         level = f"{100 * ci_prob:g} %"

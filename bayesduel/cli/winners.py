@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.cli import options as shared
-from bayesduel.cli.console import tell, working
-from bayesduel.cli.write import check_csv
+from bayesduel.cli.console import alone, tell, working
+from bayesduel.cli.write import check_csv, check_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 @shared.json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per arm, with scores.")
 @shared.raw_option
+@shared.table_option
 @shared.noun_option
 @shared.anchor_option
 @click.option(
@@ -47,13 +50,21 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 @shared.estimand_options
 @shared.judging_options
 def command(
-    log: str, as_json: bool, as_csv: bool, raw: bool, covariance: str, checks: bool, **options: Any
+    log: str,
+    as_json: bool,
+    as_csv: bool,
+    raw: bool,
+    output: Path | None,
+    covariance: str,
+    checks: bool,
+    **options: Any,
 ) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
 
-    check_csv(as_json, as_csv, raw)
+    check_table(output)
+    check_csv(as_json, as_csv, raw, output)
     anchor = shared.anchor_of(options.pop("anchor"))
     noun = options.pop("noun")
     results: dict[str | None, Winners] = {}
@@ -82,16 +93,15 @@ def command(
             if results[label].attrs["ranked_by"] == "score":
                 level = {"ci_prob": options["confidence"], "covariance": covariance}
                 rated[label] = scores(fit, **anchor, **level)
-    if as_csv:
-        click.echo(_csv(results, rated, raw), nl=False)
-        return
     both = {label: (result, rated[label]) for label, result in results.items()}
-    tell(
-        both,
-        as_json,
-        lambda one: _blocks(*one),
-        lambda one: one[0].summary() | {"scores": _scores(one[1])},
+    table = partial(_csv, results, rated, raw)
+    write_table(
+        output, table, lambda: alone({label: _summary(*one) for label, one in both.items()})
     )
+    if as_csv:
+        click.echo(table(), nl=False)
+    else:
+        tell(both, as_json, lambda one: _blocks(*one), lambda one: _summary(*one))
 
 
 def _csv(
@@ -117,11 +127,12 @@ def _csv(
     return csv_text(table.columns, table.itertuples(index=False), raw=raw)
 
 
-def _scores(table: "pd.DataFrame | None") -> Any:
-    """Return a table of scores for JSON."""
-    if table is None:
-        return None
-    return {**table.attrs, "arms": table.reset_index().to_dict("records")}
+def _summary(result: "Winners", rated: "pd.DataFrame | None") -> dict[str, Any]:
+    """Return what is known of a log for JSON, with its table of scores where it has one."""
+    scores = None
+    if rated is not None:
+        scores = {**rated.attrs, "arms": rated.reset_index().to_dict("records")}
+    return result.summary() | {"scores": scores}
 
 
 def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]":

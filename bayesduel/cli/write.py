@@ -1,17 +1,33 @@
 """Files that a command writes: checked before any work is done."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
-from bayesduel.system.atomic_write import check_not_read
+from bayesduel.cli.console import remark
+from bayesduel.system.atomic_write import check_not_read, write_text
 
-__all__ = ["READ", "check_csv", "check_folder", "check_netcdf", "check_not_input", "check_picture"]
+__all__ = [
+    "READ",
+    "check_csv",
+    "check_folder",
+    "check_netcdf",
+    "check_not_input",
+    "check_picture",
+    "check_table",
+    "write_table",
+]
 
 # Parameters that name a file or a log to read.
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
+
+TABLES = (".csv", ".json")  # how files of one table end
+# Of these a table of ours has one in its first lines; a log of duels has none.
+IN_TABLES = (b"_lower", b'"verdict"', b'"sentence"')
+FIRST_BYTES = 4096  # that hold the heads of a table, or the first fields of JSON
 
 
 def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
@@ -27,8 +43,11 @@ def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "")
     if option == "-o" and path.is_file():
         from bayesduel.data.read.formats import names_log
 
-        if names_log(str(path)):
-            raise ValueError(f"{option} should not be a log that is there already, got {path}")
+        if names_log(str(path)) and not _is_table_of_ours(path):
+            raise ValueError(
+                f"{option} should not be a log that is there already, got {path}. Delete it, or "
+                "give another name"
+            )
     if path.is_dir():
         raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():
@@ -52,12 +71,31 @@ def check_not_input(path: Path, option: str = "-o", besides: str = "") -> None:
         check_not_read(path, (file for value in read for file in _files(value)), option)
 
 
-def check_csv(as_json: bool, as_csv: bool, raw: bool) -> None:
-    """Raise click.UsageError unless the options of what is printed go together."""
+def check_table(path: Path | None) -> Path | None:
+    """Return a path as `check_folder`; raise ValueError if it does not end in .csv or .json."""
+    if path is not None and path.suffix.lower() not in TABLES:
+        raise ValueError(f"-o should end in {' or '.join(TABLES)}, got {path}")
+    return check_folder(path)
+
+
+def check_csv(as_json: bool, as_csv: bool, raw: bool, output: Path | None) -> None:
+    """Raise click.UsageError unless the options of what is printed and written go together."""
+    writes_csv = output is not None and output.suffix.lower() == ".csv"
     if as_json and as_csv:
         raise click.UsageError("--json and --csv should not be given together")
-    if raw and not as_csv:
-        raise click.UsageError("--raw is for --csv, got it without")
+    if raw and not as_csv and not writes_csv:
+        raise click.UsageError("--raw is for CSV: give --csv or -o FILE.csv too")
+
+
+def write_table(path: Path | None, as_csv: Callable[[], str], as_json: Callable[[], Any]) -> None:
+    """Write a table to a file as its name ends, and say so; nothing where no file is asked for."""
+    if path is None:
+        return
+    from bayesduel.text import to_json
+
+    text = as_csv() if path.suffix.lower() == ".csv" else to_json(as_json()) + "\n"
+    write_text(path, text)
+    remark(f"wrote {path}")
 
 
 def check_picture(path: Path) -> Path:
@@ -71,6 +109,13 @@ def check_picture(path: Path) -> Path:
     if path.suffix[1:].lower() not in known:
         raise ValueError(f"--plot should end in one of .{', .'.join(sorted(known))}, got {path}")
     return check_folder(path, "--plot")
+
+
+def _is_table_of_ours(path: Path) -> bool:
+    """Return whether a file is what `winners`, `predict` or `top-k` wrote before."""
+    with path.open("rb") as stream:
+        begin = stream.read(FIRST_BYTES)
+    return any(word in begin for word in IN_TABLES)
 
 
 def _files(value: object) -> Iterator[str]:

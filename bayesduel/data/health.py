@@ -332,9 +332,9 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
         steps = relaxation_time(duels)
         if steps > LOCAL:
             warn(
-                "opponents were chosen near one another: a walk from opponent to opponent forgets "
-                f"its start after {steps:,.0f} duels (the relaxation time; more than {LOCAL:g} is "
-                "long). If they were matched by strength, the learned scale is too small and "
+                "opponents were chosen near one another: most arms are linked only by a long chain "
+                f"of duels (relaxation time {steps:,.0f} duels; more than {LOCAL:g} is long). If "
+                "opponents were matched by strength, the learned scale is too small and "
                 "intervals are too narrow. Hold the scale at a value, such as "
                 "BradleyTerry(scale=10)",
                 LocalPairingWarning,

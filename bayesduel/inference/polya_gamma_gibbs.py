@@ -131,12 +131,21 @@ class GibbsCertificate(Uncorrected):
 
     def __str__(self) -> str:
         """Return the figures of the certificate."""
+        shift, spread, scale, effect = self.allowed
+        told = [
+            f"scores by {abs(self.shift):.3f} standard errors on average (allowed: {shift:g})",
+            f"their variances by {100 * abs(self.spread):.1f} % (allowed: {100 * spread:g} %)",
+            f"the log of the scale by {abs(self.scale_shift):.2f} standard deviations, with Monte "
+            f"Carlo error {self.errors[2]:.2f} (allowed: {scale:g} and two errors)",
+        ]
+        if self.effect_shift:
+            told.append(
+                f"a coefficient by {abs(self.effect_shift):.2f} standard errors (allowed: "
+                f"{effect:g})"
+            )
         return (
-            f"against {self.sweeps} sweeps of Polya-Gamma Gibbs sampling, scores are shifted by at "
-            f"most {abs(self.shift):.3f} standard errors on average over a group of scores, "
-            f"squared errors differ by at most {100 * abs(self.spread):.1f} %, the log scale by "
-            f"{self.scale_shift:+.2f} standard deviations (Monte Carlo error {self.errors[2]:.2f})"
-            + (f", a coefficient by {self.effect_shift:+.2f}" if self.effect_shift else "")
+            f"differences from {self.sweeps} sweeps of Polya-Gamma Gibbs sampling, at most: "
+            f"{', '.join(told)}"
         )
 
 

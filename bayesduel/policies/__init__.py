@@ -114,5 +114,8 @@ __all__, __getattr__, __dir__ = names_on_demand(
         "top_k.select_top": "SelectTop",
     },
     {"top_k": "bayesduel.policies.top_k"},
-    bases={"policy": "HorizonPolicy IdentificationPolicy ItemPolicy PairPolicy"},
+    bases={
+        "policy": "HorizonPolicy IdentificationPolicy ItemPolicy PairPolicy",
+        "registry": "named",
+    },
 )

@@ -12,7 +12,14 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import ArmsProblem, checked_labels
-from bayesduel.system.arguments import check_one_of, check_range, check_rng, finite, numbers, whole
+from bayesduel.system.arguments import (
+    check_one_of,
+    check_range,
+    finite,
+    generator_of,
+    numbers,
+    whole,
+)
 
 __all__ = [
     "Dice",
@@ -98,7 +105,7 @@ def score_duels(
     spread: Literal["sd", "variance"] = "sd",
     best: float | None = None,
     d: float = 0.0,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> ScoreDuels:
     """Return score duels with uniform scores and a standard deviation for each pair.
 
@@ -134,19 +141,19 @@ def score_duels(
     check_one_of(spread, "spread", ("sd", "variance"))
     if best is not None:
         best = finite(best, "best")
-    check_rng(rng)
-    gamma = rng.random(n_arms)
+    generator = generator_of(rng)
+    gamma = generator.random(n_arms)
     if best is not None:
         gamma[0] = best
-    sigma = rng.random(n_arms * (n_arms - 1) // 2)
+    sigma = generator.random(n_arms * (n_arms - 1) // 2)
     if spread == "variance":
         sigma = np.sqrt(sigma)
-    off = d * rng.standard_normal(len(sigma))
+    off = d * generator.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"Groves & Branke, {spread} uniform, d = {d:g}")
 
 
 def uneven_duels(
-    n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator
+    n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator | int
 ) -> ScoreDuels:
     """Return score duels whose standard deviations differ by orders of magnitude, as in poker.
 
@@ -166,12 +173,12 @@ def uneven_duels(
            [0.024, 0.015, 0.   ]])
     """
     n_arms = checked_arms(n_arms)
-    check_rng(rng)
+    generator = generator_of(rng)
     check_range(decades, "decades", ">= 0 and finite")
     check_range(d, "d", ">= 0 and finite")
-    gamma = rng.random(n_arms)
-    sigma = 10 ** (-decades * rng.random(n_arms * (n_arms - 1) // 2))
-    off = d * rng.standard_normal(len(sigma))
+    gamma = generator.random(n_arms)
+    sigma = 10 ** (-decades * generator.random(n_arms * (n_arms - 1) // 2))
+    off = d * generator.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"spreads over {decades:g} decades, d = {d:g}")
 
 

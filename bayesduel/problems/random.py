@@ -12,7 +12,7 @@ from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems.margins import checked_arms, score_duels
 from bayesduel.problems.matrix import Matrix, davidson
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_flag, check_range, check_rng, check_type
+from bayesduel.system.arguments import check_flag, check_range, check_type, generator_of
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -76,7 +76,7 @@ class RandomProblem(Problem):
         return self.generator(self.n_arms, **dict(self.settings), rng=rng)
 
 
-def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator) -> Matrix:
+def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator | int) -> Matrix:
     """Return P[i, j] uniform on [0, 1] for i < j.
 
     Parameters
@@ -102,11 +102,11 @@ def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator
     """
     n_arms = checked_arms(n_arms)
     check_flag(unique_winner, "unique_winner")
-    check_rng(rng)
+    generator = generator_of(rng)
     while True:
         P = np.full((n_arms, n_arms), 0.5)
         above = np.triu_indices(n_arms, 1)
-        P[above] = rng.random(len(above[0]))
+        P[above] = generator.random(len(above[0]))
         P.T[above] = 1 - P[above]
         scores = copeland_scores(P)
         if not unique_winner or (scores == scores.max()).sum() == 1:
@@ -118,7 +118,7 @@ def thurstone(
     *,
     spread: Literal["sd", "variance"] = "sd",
     best: float | None = None,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> Matrix:
     """Return P of Thurstone duels with a standard deviation for each pair.
 
@@ -148,7 +148,7 @@ def perturbed_thurstone(
     d: float = 0.1,
     spread: Literal["sd", "variance"] = "sd",
     best: float | None = None,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> Matrix:
     """Return Thurstone duels whose mean differences have residuals ``eps_ij ~ N(0, d^2)``.
 
@@ -183,7 +183,7 @@ def perturbed_thurstone(
 
 
 def bradley_terry(
-    n_arms: int, *, sd: float = 1.0, nu: float = 0.0, rng: np.random.Generator
+    n_arms: int, *, sd: float = 1.0, nu: float = 0.0, rng: np.random.Generator | int
 ) -> Matrix:
     """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``.
 
@@ -196,7 +196,7 @@ def bradley_terry(
     nu
         Davidson's tendency to tie: see :func:`davidson`. 0: no ties.
     rng
-        The generator.
+        A ``numpy.random.Generator``, or the seed of one (a whole number).
 
     Examples
     --------
@@ -206,13 +206,13 @@ def bradley_terry(
            [0.63, 0.68, 0.5 ]])
     """
     n_arms = checked_arms(n_arms)
-    check_rng(rng)
+    generator = generator_of(rng)
     check_range(sd, "sd", "positive and finite")
-    made = davidson(sd * rng.standard_normal(n_arms), nu, name="bradley-terry")
+    made = davidson(sd * generator.standard_normal(n_arms), nu, name="bradley-terry")
     return replace(made, source=f"log strengths N(0, {sd:g}^2)" + (f", nu {nu:g}" if nu else ""))
 
 
-def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Matrix:
+def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator | int) -> Matrix:
     """Return preferences with one Borda winner, the first arm, ahead of all others by `gap`.
 
     Those of :func:`uniform`, mixed with as little as it takes of a matrix in which the first arm
@@ -225,7 +225,7 @@ def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Mat
     gap
         Least difference of Borda scores, in (0, 0.5].
     rng
-        The generator.
+        A ``numpy.random.Generator``, or the seed of one (a whole number).
 
     References
     ----------

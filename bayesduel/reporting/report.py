@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = ["analysed", "files_read", "report", "sections"]
 
-ENDINGS = (".html", ".htm", "")  # of a page; a name may have none
+ENDINGS = (".html", ".htm")  # of a page
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
@@ -229,7 +229,8 @@ def report(
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
     several = {label: log_in(one) for label, one in several.items()}
     check_not_read(path, files_read(several, duels))
-    if path.suffix.lower() not in ENDINGS:
+    to_a_file = path.is_file() or not path.exists()  # /dev/stdout is none
+    if to_a_file and path.suffix.lower() not in ENDINGS:
         raise ValueError(
             f"path should end with .html, because a report is a page, got {path.name!r}"
         )

@@ -14,6 +14,7 @@ import xarray as xr
 
 from bayesduel import __version__
 from bayesduel.policies.policy import Policy
+from bayesduel.policies.registry import named
 from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import RUNS, label, streams
@@ -29,8 +30,6 @@ from bayesduel.system.arguments import check_one_of, check_type, listed, shown_v
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    pass
 
 __all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
 
@@ -146,22 +145,26 @@ def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: E
 def labelled(policies: Any) -> dict[str, Any]:
     """Return policies by label: those of a mapping, or one or several with labels made here."""
     if isinstance(policies, Mapping):
-        named = {str(name): p for name, p in policies.items()}
+        labels = {str(name): _policy(given) for name, given in policies.items()}
     else:
         several = isinstance(policies, Iterable) and not isinstance(policies, str)
-        given = listed(policies, "policies") if several else [policies]
-        for p in given:
-            check_type(p, Policy, "policies", "policies such as bayesduel.policies.DTS()")
-        named = {label(p): p for p in given}
-        if len(named) < len(given):
+        made = [_policy(p) for p in (listed(policies, "policies") if several else [policies])]
+        labels = {label(p): p for p in made}
+        if len(labels) < len(made):
             raise ValueError(
-                f"policies should have different names, got {[label(p) for p in given]}"
+                f"policies should have different names, got {[label(p) for p in made]}"
             )
-    if not named:
+    if not labels:
         raise ValueError("policies should have at least one policy, got an empty list")
-    for p in named.values():
-        check_type(p, Policy, "policies", "policies such as bayesduel.policies.DTS()")
-    return named
+    return labels
+
+
+def _policy(given: Any) -> Any:
+    """Return a policy, or the one of a name."""
+    if isinstance(given, str):
+        return named(given)
+    check_type(given, Policy, "policies", "policies such as bayesduel.policies.DTS()")
+    return given
 
 
 def recorded_times(record_at: "str | Sequence[int]", horizon: int) -> np.ndarray:

@@ -48,10 +48,12 @@ class ItemRun(Run):
         self.rounds = () if rounds is None else (rounds,)
         if offer.sphere:
             self.facts: tuple[np.ndarray, ...] = (problem.preference,)
-            self.loop = driver(play_sphere, policy.select)
+            self.loop = driver(play_sphere, policy.select, shows=1)
         else:
             self.facts = (problem.utility[order], problem.worth[order])
-            self.loop = driver((play_pulls, play_item_duels)[problem.shows - 1], policy.select)
+            self.loop = driver(
+                (play_pulls, play_item_duels)[problem.shows - 1], policy.select, problem.shows
+            )
         bound = policy.bound(self.times, offer)
         self.arrays["bound"][:] = np.nan if bound is None else bound
 

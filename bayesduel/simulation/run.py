@@ -8,7 +8,7 @@ on disk.
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, wraps
 from math import inf
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.jit import compiled, interpreting, tell_if_it_compiles, with_globals
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     from bayesduel.policies.policy import Policy
@@ -120,17 +121,19 @@ class Run(ABC):
 
 @cache
 def driver(
-    loop: Callable[..., None], select: Callable[..., Any], **others: Any
+    loop: Callable[..., None], select: Callable[..., Any], shows: int = 2, **others: Any
 ) -> Callable[..., None]:
     """Return the compiled copy of a loop that plays by a policy's rule `select`.
 
-    `others` are further compiled functions of the policy, by the name that the loop calls. A rule
-    that is not compiled is played as plain Python, which a log message says.
+    The rule names `shows` arms or items. `others` are further compiled functions of the policy, by
+    the name that the loop calls. A rule that is not compiled is played as plain Python, which a log
+    message says.
     """
     module = select.__module__.rpartition(".")[2]
     names = [f.__name__ for f in (select, *others.values())]
-    made = with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
+    name = "_".join([loop.__name__, module, *names])
     if isinstance(select, FunctionType):
+        made = with_globals(loop, name, select=_checked(select, shows), **others)
         logger.warning(
             "%s of %s is not compiled, so the policy runs as plain Python, which is slow. For "
             "speed, write @compiled above it (from bayesduel.jit import compiled).",
@@ -138,8 +141,26 @@ def driver(
             module,
         )
         return interpreting(made)
+    made = with_globals(loop, name, select=select, **others)
     tell_if_it_compiles(made, "the policy" if module == "__main__" else module)
     return made
+
+
+def _checked(select: Callable[..., Any], shows: int) -> Callable[..., Any]:
+    """Return a rule in plain Python that raises TypeError unless it returns `shows` numbers."""
+    should = ("the number of one item", "two numbers of arms, such as (0, 1)")[shows - 1]
+
+    @wraps(select)
+    def checked(*args: Any) -> Any:
+        found = select(*args)
+        numbers = found if isinstance(found, tuple | list | np.ndarray) else [found]
+        whole_numbers = all(isinstance(number, int | np.integer) for number in numbers)
+        if len(numbers) != shows or not whole_numbers:
+            name = f"{select.__name__} of {select.__module__}"
+            raise TypeError(f"{name} should return {should}, got {shown_value(found)}")
+        return found
+
+    return checked
 
 
 @compiled

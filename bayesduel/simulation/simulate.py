@@ -81,10 +81,10 @@ def simulate(
     Parameters
     ----------
     policies
-        A policy, several, or a mapping from labels to policies. A policy whose `horizon`, `k` or
-        `budget` is None gets the ones of the simulation. With `k`: policies of
-        ``bayesduel.policies.top_k``, ``Uniform`` or ``PBR(criterion="borda")``; one with a
-        `budget` plays one run for each recorded time.
+        A policy or its name ("DTS"), several, or a mapping from labels to policies. A policy
+        whose `horizon`, `k` or `budget` is None gets the ones of the simulation. With `k`:
+        policies of ``bayesduel.policies.top_k``, ``Uniform`` or ``PBR(criterion="borda")``; one
+        with a `budget` plays one run for each recorded time.
     problem
         A problem, the name of one, a preference matrix, a family that draws one for each
         replication, or a log (replayed). With `k`: score duels (live ones too:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import local
+from threading import RLock, local
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
@@ -38,11 +38,13 @@ BUSY = 60.0  # seconds that a writer waits for another
 PAUSE = 0.01  # seconds until it is tried again to begin the use of the log, which takes some ms
 # Connections that are kept: making one costs more than many queries (a process of PostgreSQL).
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}
-
-
-LOOKS = (
-    50  # for a log that is not there: between two calls, who opens the file has none for some ms
-)
+# Looks for a log that is not there: between two calls, who opens the file has none for some ms.
+LOOKS = 50
+# Times that a handle tries to end the use of the log while another has the file open: a look of
+# `_lacks_log` has it open for about 1 ms in each `PAUSE`.
+TRIES = 3
+# One thread at a time may need to be the only one that has the file open: two refuse each other.
+_alone_here = RLock()  # may be entered again, because a finalizer runs anywhere
 # Pages of the log (4 kB each) after which they are written into the file itself: about ten answers.
 # SQLite's own number, 1,000, leaves hundreds of answers in the log alone.
 CHECKPOINT = 40
@@ -377,11 +379,27 @@ def _released(engine: Engine, file: Path | None) -> None:
     if unused or file is None or not file.exists():
         return
     try:
-        with closing(_alone(file)) as connection:
-            if not _ends_log(connection):
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        _left(file)
     except sqlite3.DatabaseError as error:  # the answers are on disk, in the log
         log.debug("the write-ahead log of %s could not be written into the file: %s", file, error)
+
+
+def _left(file: Path) -> None:
+    """End the use of the log, unless another handle still uses it, which ends it later.
+
+    Handles of two processes that try at once refuse each other. SQLite deletes the log with the
+    last of them, so that who finds no log tries again.
+    """
+    deadline = time.monotonic() + BUSY
+    tries = 0
+    while tries < TRIES and time.monotonic() < deadline:
+        with _alone_here, closing(_alone(file)) as connection:
+            if _ends_log(connection):
+                return
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if _log_of(file).exists():
+            tries += 1
+        time.sleep(PAUSE / TRIES)
 
 
 def _lacks_log(file: Path) -> bool:
@@ -393,12 +411,12 @@ def _lacks_log(file: Path) -> bool:
             return stream.read(20)[18:] == USES_LOG
     try:
         for _ in range(LOOKS):
-            with closing(_alone(file)) as connection:
+            with _alone_here, closing(_alone(file)) as connection:
                 ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
             if mode != "wal" or _log_of(file).exists():
                 return False
             time.sleep(PAUSE)
-        with closing(_alone(file)) as connection:
+        with _alone_here, closing(_alone(file)) as connection:
             return _ends_log(connection)
     except sqlite3.DatabaseError:  # no database, or in use: what opens it says so
         return False

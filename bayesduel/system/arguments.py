@@ -29,7 +29,6 @@ __all__ = [
     "check_noun",
     "check_one_of",
     "check_range",
-    "check_rng",
     "check_seed",
     "check_text",
     "check_type",
@@ -238,11 +237,14 @@ def check_seed(seed: object) -> None:
         raise ValueError(f"seed should be a whole number from 0 to 2**128, got {shown_value(seed)}")
 
 
-def check_rng(value: object, name: str = "rng") -> None:
-    """Raise TypeError unless an argument is a NumPy generator of random numbers."""
+def generator_of(rng: object) -> Any:
+    """Return a NumPy generator of random numbers: `rng` itself, or that of a seed."""
     import numpy as np
 
-    check_type(value, np.random.Generator, name, "a numpy.random.Generator")
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
+        return np.random.default_rng(whole(rng, "rng", 0))
+    check_type(rng, np.random.Generator, "rng", "a numpy.random.Generator or a seed")
+    return rng
 
 
 def check_flag(value: object, name: str) -> None:

@@ -26,7 +26,7 @@ def names_on_demand(
         package is named from here, with dots in front
     rooms: the packages that are reached as attributes, by the attribute
     extras: further ones, which are not listed
-    bases: further names as in `homes`, which are not listed: classes to inherit from
+    bases: further names as in `homes`, which are not listed
     renamed: names of today by earlier ones
     """
     reached = {**rooms, **(extras or {})}

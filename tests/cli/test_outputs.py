@@ -25,6 +25,8 @@ COMMANDS = {
     "fit, a glob": "fit *.csv -o OUT",
     "fit, a folder": "fit . -o OUT",
     "report": "report IN -o OUT",
+    "winners": "winners IN -o OUT",
+    "predict": "predict FIT --pairs IN -o OUT",
     "top-k": "top-k IN --k 1 -o OUT",
     "check": "check IN -o OUT",
     "attributes": "attributes IN --items OTHER -o OUT",
@@ -76,7 +78,8 @@ def test_an_output_that_is_an_input_is_refused(here, name, way):
     given = {"IN": str(file), "OUT": spelled(file, way), "OTHER": "other.csv", "FIT": "fit.nc"}
     result = CliRunner().invoke(main, [given.get(w, w) for w in COMMANDS[name].split()])
     assert result.exit_code == 2, result.output
-    refusal = "is a file" if name in ("export", "site") else "should not be a file that is read"
+    refusal = "should not be a file that is read"
+    refusal = {"export": "is a file", "site": "is a file"}.get(name, refusal)
     assert refusal in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert file.read_text() == LOG
@@ -231,3 +234,37 @@ def test_sigterm_stops_a_command_as_ctrl_c_does(here):
     said = done.communicate(timeout=60)[1].strip().splitlines()
     assert said[-1].startswith(b"bayesduel: stopped")
     assert done.returncode == 130
+
+
+TABLES = {
+    "winners": ("winners log.csv --judge none -o", ("csv", "json")),
+    "winners by": ("winners log.csv --by judge -o", ("csv", "json")),
+    "predict": ("predict posterior.nc a b -o", ("csv", "json")),
+    "predict many": ("predict posterior.nc coming.csv -o", ("csv", "json")),
+    "top-k": ("top-k log.csv --judge none --k 1 -o", ("json",)),
+}
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("command", "end"), [(command, end) for command, ends in TABLES.values() for end in ends]
+)
+def test_a_table_is_printed_and_written_and_written_again(here, command, end):
+    (here / "log.csv").write_text(LOG)
+    (here / "coming.csv").write_text("left,right\na,b\nc,a\n")
+    run = CliRunner().invoke
+    assert run(main, "fit log.csv --judge none -o posterior.nc".split()).exit_code == 0
+    file = here / f"table.{end}"
+    for _ in range(2):  # tonight again
+        done = run(main, [*command.split(), str(file)])
+        assert done.exit_code == 0, done.output
+        assert f"wrote {file}\n" in done.stderr
+        assert len(done.stdout.splitlines()) > 2
+    printed = run(main, [*command.split()[:-1], f"--{end}"])
+    assert file.read_text() == printed.stdout
+
+
+def test_a_table_of_another_kind_is_refused(here):
+    (here / "log.csv").write_text(LOG)
+    done = CliRunner().invoke(main, "winners log.csv -o table.xlsx".split())
+    assert done.stderr == "bayesduel: -o should end in .csv or .json, got table.xlsx\n"

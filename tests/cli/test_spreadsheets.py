@@ -119,7 +119,7 @@ def test_tables_of_commands(tmp_path, monkeypatch, raw):
 def test_raw_is_for_csv(files):
     run("study export s.study log.csv")
     result = CliRunner().invoke(main, ["winners", "log.csv", "--raw"])
-    assert result.exit_code == 2 and "--raw is for --csv" in result.stderr
+    assert result.exit_code == 2 and "--raw is for CSV" in result.stderr
 
 
 def test_files_of_a_page():

@@ -244,6 +244,12 @@ def test_a_start_that_fails_leaves_it_to_the_model_of_pymc(monkeypatch):
     assert called == [25]
 
 
+LEVELS = np.array([0.025, 0.25, 0.5, 0.75, 0.975])
+# Probability. A median that moves by a tenth of a deviation moves by 0.04. Means and deviations
+# would not do: of 12,000 draws by PyMC 63 are effective for the deviation of a scale of sources.
+APART = 0.05
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", ["prompts and judges", "time", "sources", "families"])
 @pytest.mark.parametrize("response", ["tie", "grade", "margin"])  # two minutes a cell
@@ -258,10 +264,10 @@ def test_draws_are_those_of_the_model_of_pymc(response, terms):
         if name == "preference" or name not in other:
             continue
         mine, theirs = (p[name].to_numpy().reshape(8000, -1) for p in (one, other))
-        spread = theirs.std(axis=0)
-        moved = np.abs(mine.mean(axis=0) - theirs.mean(axis=0))
-        assert (moved <= 0.1 * spread + 1e-12).all(), name
-        assert mine.std(axis=0) == pytest.approx(spread, rel=0.1, abs=1e-12), name
+        for own, their in zip(mine.T, theirs.T, strict=True):
+            below = np.searchsorted(np.sort(their), np.quantile(own, LEVELS)) / len(their)
+            fixed = their.std() < 1e-12
+            assert fixed or np.abs(below - LEVELS).max() < APART, (name, below)
 
 
 def test_a_better_start_is_learned_from_draws():

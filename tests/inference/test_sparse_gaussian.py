@@ -384,4 +384,4 @@ def test_the_certificate_allows_as_much_as_it_says(place, allowed):
 
     assert not shortfall(1.01 * allowed)  # within two Monte Carlo standard errors
     assert f"(allowed: {allowed:g})" in shortfall(-1.01 * allowed - 0.02)
-    assert "standard deviations (Monte Carlo error 0.01)" in str(certificate(allowed))
+    assert "with Monte Carlo error 0.01" in str(certificate(allowed))

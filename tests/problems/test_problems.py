@@ -194,3 +194,19 @@ def test_a_draw_of_a_fit_is_a_problem():
     for bad in (-1, 100):
         with pytest.raises(ValueError, match=rf"draw should be in \[0, 100\), got {bad}"):
             FromFit(fitted, bad)
+
+
+GENERATORS = ("uniform", "thurstone", "perturbed_thurstone", "bradley_terry", "fixed_gap")
+OF_MARGINS = ("score_duels", "uneven_duels")
+
+
+@pytest.mark.parametrize("name", [*GENERATORS, *OF_MARGINS])
+def test_a_seed_draws_what_its_generator_draws(name):
+    draw = getattr(bd.problems, name)
+    one, other = draw(5, rng=3), draw(5, rng=np.random.default_rng(3))
+    assert repr(one) == repr(other)
+    for field in ("P",) if name in GENERATORS else ("mean", "sd"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    for wrong, error in ((True, TypeError), (None, TypeError), (-1, ValueError), (0.5, TypeError)):
+        with pytest.raises(error, match="rng should be"):
+            draw(5, rng=wrong)

@@ -85,3 +85,37 @@ def test_arms_that_a_rule_names_exist(policy, problem, options):
     """Compiled loops wrote a number beyond the arms elsewhere: make test-all compiles them."""
     with pytest.raises(IndexError, match="select of the policy should return numbers of arms"):
         bd.simulate(policy, problem, 20, seed=0, workers=1, **options)
+
+
+def plain_rule(found):
+    """Return a rule that was not compiled and names `found`, whatever it reads."""
+
+    def select(belief, memory, t, rng):
+        return found
+
+    return staticmethod(select)
+
+
+@pytest.mark.parametrize("found", [1, (0,), (0, 1, 2), None, (0.5, 1), ("a", "b"), np.arange(3)])
+def test_a_plain_rule_that_names_no_pair_is_told_so(found):
+    kind = type("Own", (Large,), {"select": plain_rule(found)})
+    with pytest.raises(
+        TypeError, match=r"should return two numbers of arms, such as \(0, 1\), got"
+    ):
+        bd.simulate(kind(), "hudry-13", 20, workers=1)
+
+
+@pytest.mark.parametrize("found", [(0, 1), [0, 1], np.array([0, 1]), (np.int64(0), np.int32(1))])
+def test_a_plain_rule_may_name_a_pair_in_several_ways(found):
+    kind = type("Own", (Large,), {"select": plain_rule(found)})
+    trace = bd.simulate(kind(), "hudry-13", 20, workers=1, permute=False, detail="duels")
+    duels = trace["trace"]["sequence"].squeeze().to_numpy()
+    assert (duels[:, :2] == [0, 1]).all()
+
+
+@pytest.mark.parametrize("found", [(0, 1), None, 0.5])
+def test_a_plain_rule_of_items_that_names_no_item_is_told_so(found):
+    kind = type("Own", (LargeItem,), {"select": plain_rule(found)})
+    problem = bd.problems.LogisticItems(n_arms=6, n_attributes=3)
+    with pytest.raises(TypeError, match="should return the number of one item, got"):
+        bd.simulate(kind(), problem, 20, workers=1)

@@ -244,12 +244,10 @@ def test_recorded_times():
             TypeError,
             r"policies should be policies such as bayesduel.policies.DTS\(\)",
         ),
-        ({"policies": "DTS"}, TypeError, r"policies such as bayesduel.policies.DTS\(\), got 'DTS'"),
-        (
-            {"policies": ["DTS", "RUCB"]},
-            TypeError,
-            r"policies such as bayesduel.policies.DTS\(\), got 'DTS'",
-        ),
+        ({"policies": "dts"}, ValueError, "such as 'DTS', got 'dts'; did you mean 'DTS'"),
+        ({"policies": ["DTS", "no"]}, ValueError, "got 'no'; `bayesduel policies` lists them"),
+        ({"policies": "PairPolicy"}, ValueError, "got 'PairPolicy'"),
+        ({"policies": ["DTS", bd.policies.DTS()]}, ValueError, "should have different names"),
         ({"policies": bd.policies.POCBAm()}, ValueError, "fit the problem cyclic-4, got POCBAm"),
         ({"record_at": 5}, TypeError, "record_at should be 'log', 'linear' or times, got 5"),
         ({"record_at": [1, [2]]}, ValueError, "record_at should be increasing whole numbers"),
@@ -390,3 +388,13 @@ def test_a_trace_without_checksums_or_without_runs_is_refused(kept, tmp_path):
     ):
         bd.open_trace(fresh)
     np.testing.assert_array_equal(bd.regret(again(fresh)), bd.regret(bd.open_trace(kept)))
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("named", ["DTS", ["DTS"], {"DTS": "DTS"}])
+def test_a_policy_by_its_name_is_the_policy(named):
+    one, other = (
+        bd.simulate(policies, "cyclic-4", 50, replications=2, workers=1)
+        for policies in (named, bd.policies.DTS())
+    )
+    assert one.equals(other)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
+from bayesduel.study import database
 from bayesduel.study.store import StudyError
 from benchmarks.postgresql import postgresql, programs
 
@@ -105,6 +106,36 @@ def test_the_file_of_a_process_that_ended_holds_all(ends, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert bd.Study(tmp_path / "s").n_duels == 3
+
+
+@pytest.mark.parametrize("log_is_there", [True, False])
+def test_handles_that_refuse_each_other_end_the_use_of_the_log(log_is_there, tmp_path, monkeypatch):
+    """Two processes close a study at once: each finds that the other has the file open."""
+    file = tmp_path / "s"
+    study = made(file, 3)
+    others = []
+    ends = database._ends_log
+
+    def refused_once(connection):
+        if others:
+            return ends(connection)
+        others.append(database._alone(file))
+        others[0].execute("SELECT count(*) FROM sqlite_master")
+        ended = ends(connection)
+        assert not ended
+        if not log_is_there:
+            others[0].close()
+        return ended
+
+    def sleep(_):
+        others[0].close()
+
+    monkeypatch.setattr(database, "_ends_log", refused_once)
+    monkeypatch.setattr(database.time, "sleep", sleep)
+    study.close()
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+    assert file.read_bytes()[18:20] != database.USES_LOG
+    assert bd.Study(file).n_duels == 3  # warnings are errors here
 
 
 def test_handles_that_open_and_close_at_once_lose_nothing(tmp_path):
