@@ -22,11 +22,16 @@ from bayesduel.system.threads import side_by_side
 
 __all__ = ["SPACING", "composite", "coordinates", "interpolated", "lattice", "rays"]
 
-NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)  # nats below the best node at which nodes end, by scales
-SPACING = (0.0, 0.75, 1.0, 1.4)  # of nodes in standard deviations, by number of scales
-MOST_NODES = 600  # of a lattice
+# By number of scales: nats below the best node at which nodes end, and their distance in standard
+# deviations. Of 2,000 draws of 500 votes by Davidson with three scales and 330 nodes 1,593 are
+# effective (k-hat 0.55). With half of the nats 102 nodes and 1,568 (0.73); with 1.4 times the
+# distance 154 nodes and 1,527 (0.72).
+NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)
+SPACING = (0.0, 0.75, 1.0, 1.4)
+# Of a lattice. The nodes above take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
+MOST_NODES = 600
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
-RAY = 12.0  # longest one from the top along a scale's logarithm
+RAY = 12.0  # longest one from the top along a scale's logarithm; 24 changes nothing
 
 
 def coordinates(layout: Layout, top: Conditional) -> np.ndarray:

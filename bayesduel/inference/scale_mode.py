@@ -21,12 +21,17 @@ from bayesduel.inference.variational_conditional import (
 
 __all__ = ["FLATTEST", "by_moments", "curved", "highest", "settled", "slow_scales", "start_of"]
 
-BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
-ROUNDS = 4  # of Newton's method for the border, before that of crossed groups
-FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
-STEPS = 40  # of that of crossed groups, at most
-SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
-NOISE = 1.0  # of their bounds, in nats, at most
+# Change of the scales' logarithms at which the search for the best ends. Nodes are the same from
+# 1e-4 to 1e-2.
+BESIDE = 1e-3
+# Of crossed groups, measured on four logs with 509 to 1,419 coefficients.
+ROUNDS = 4  # of Newton's method for the border, first; with one the bound is 0.014 nats lower
+FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most: the same from 1 to 6
+STEPS = 40  # of Newton's method for the scales, at most; three are enough
+# Distance from the best, in standard deviations, at which these end. With 0.3 one conditional of 16
+# is saved, and the bound is up to 0.05 nats lower; with 0.03 nothing changes.
+SHIFT = 0.1
+NOISE = 1.0  # of their bounds, in nats, at most: the same from 0.1 to 10
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 
 
