@@ -33,7 +33,8 @@ PLAIN = set(
     command common
     compare comparison compiled composed confidence conjugate console content contextual convert
     cost count criteria criticism data database datatree decided default dense density describe
-    difference distribution doctor earlier effect election elimination estimate expected experiment
+    difference distribution doctor earlier effect election elimination end estimate expected
+    experiment
     explore extras family figure filter find floor folder format from full function graph grid
     group grouped
     hybrid hyper identification imports in indices inference init interaction join judging kind

@@ -284,6 +284,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/study/planning.py", "plan", "vars(future)"),
         ("bayesduel/study/policy_settings.py", "_held", "getattr(value, f.name)"),
         ("bayesduel/serve/standings.py", "standings", "getattr(status, name)"),
+        ("bayesduel/study/status.py", "Status.to_dict", "getattr(self, name)"),
         ("models/score_model.py", "ScoreModel.settings", "getattr(self, f.name)"),
         ("models/settings.py", "ByValue.settings", "getattr(self, f.name)"),
         ("models/term.py", "Part.flat", "getattr(self, name, 0)"),

@@ -10,11 +10,13 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
 from bayesduel.cli.command_group import GivenOnce
+from bayesduel.cli.console import working
 from bayesduel.cli.earlier_options import renamed_option
 from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
+    by_option,
     json_option,
     of_study,
     opened,
@@ -268,17 +270,24 @@ def new(
 @click.option("--judge", help="Name of the judge.")
 @json_option
 def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> None:
-    """Ask for the next pair.
+    """Ask for the next pair. A judge gets an open ticket again before a new one.
 
-    Exit status 3: the study has stopped, there is nothing to ask.
+    Exit status 3: there is nothing to ask now. With --json `stopped` says whether the study has
+    stopped, or goes on (with open tickets, or for other judges).
     """
-    from bayesduel.study.study import StudyStopped
+    from bayesduel.study.study import NoQuestion, StudyStopped
 
     found = opened(study)
     try:
         tickets = found.ask(1 if number is None else number, judge)
     except StudyStopped as stopped:
-        say(as_json, {"stopped": True, "reason": str(stopped)}, str(stopped))
+        data = {
+            "stopped": not isinstance(stopped, NoQuestion),
+            "reason": str(stopped),
+            "open": [ticket.id for ticket in found.pending()],
+            "ended": found.ended,
+        }
+        say(as_json, data, str(stopped))
         raise click.exceptions.Exit(3) from stopped
     plain = [ticket.to_dict() for ticket in tickets]
     lines = [
@@ -341,6 +350,38 @@ def correct(
     return data, f"{ticket} is corrected: {outcome_words(stored)}."
 
 
+@of_study("end")
+@click.option("--reason", default="", help="Reason, kept in the audit trail; `status` says it.")
+@by_option
+def end(study: Any, reason: str, by: str | None) -> tuple[Any, str]:
+    """End STUDY: no further question is asked, until `resume`.
+
+    Nothing is lost. Open tickets can still be told, and their answers count.
+    """
+    from bayesduel.text import count
+
+    study.end(reason, by=by)
+    waiting = len(study.pending())
+    lines = [study.ended.sentence, f"It has {count(study.n_duels, 'duel')}."]
+    if waiting:
+        lines.append(f"Open tickets: {waiting:,}. Their answers still count.")
+    lines.append(f"To resume it: bayesduel study resume {study.store.url}")
+    data = {"ended": study.ended, "duels": study.n_duels, "open": waiting}
+    return data, "\n".join(lines)
+
+
+@of_study("resume")
+@click.option("--reason", default="", help="Reason, kept in the audit trail.")
+@by_option
+def resume(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
+    """Resume STUDY after `end`: questions are asked again."""
+    study.resume(reason, by=by)
+    text = f"The study is resumed. Next: bayesduel study ask {study.store.url}"
+    if study.stopped:
+        text = f"The study is resumed. It asks nothing: {study.status(check=False).reason}."
+    return {"ended": None, "stopped": study.stopped, "duels": study.n_duels}, text
+
+
 @of_study("status")
 @click.option(
     "--futures", default=10, help="Simulated futures that estimate the duels to go; 0 for none."
@@ -352,15 +393,17 @@ def correct(
 )
 @shared.noun_option
 def status(study: "Study", futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
-    """Say what the study has found so far, and how much is expected to go."""
+    """Say what the study has found so far, and how many more duels are expected."""
     found = study.status(check=check, futures=futures if study.n_duels else 0, noun=noun)
     ranking = f"Ranking by posterior mean: {', '.join(found.ranking[:10])}"
-    return found.to_dict(), "\n".join([*found.lines, ranking])
+    with working("checking transitivity"):
+        lines = found.lines
+    return found.to_dict(), "\n".join([*lines, ranking])
 
 
 @of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
 @click.option("--futures", default=100, help="Simulated futures.")
-@click.option("--budget", default=5000, help="Duels before one is given up.")
+@click.option("--budget", default=5000, help="Number of duels after which a future is given up.")
 @click.option("--workers", default=2, help="Processes.")
 @shared.option_of(Fitting, "seed", help="Seed of the futures.")
 @click.option(
@@ -413,12 +456,14 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 @click.option(
     "--format",
     type=shared.OneOf(FORMATS),
-    help="label-studio and argilla write a folder.  [default: parquet where PATH ends so, or csv]",
+    help="label-studio and argilla write a folder.  [default: parquet if PATH ends with .parquet, "
+    "else csv]",
 )
 @click.option(
     "--everything",
     is_flag=True,
-    help="All tickets: training, gold, repeats, no answer, excluded judges, and what each cost.",
+    help="Write all tickets, and what each cost: training, gold questions, repeats, tickets "
+    "without an answer and answers of excluded judges, too.",
 )
 @click.option(
     "--audit",
@@ -457,7 +502,8 @@ def export(
 
     if audit and (given["criterion"] or given["everything"] or format not in (None, "csv")):
         raise click.UsageError(
-            "Give --audit without these options: the audit trail has everything, as CSV."
+            "Give --audit without --criterion, --everything and --format: the audit trail has "
+            "everything, as CSV."
         )
     if path is None and format not in (None, "csv"):
         raise click.UsageError(f"--format {format} needs PATH.")

@@ -58,13 +58,13 @@ PRICE = click.FloatRange(min=0)
     "--tries",
     default=3,
     type=click.IntRange(min=1),
-    help="Number of replies per order, if they have no answer; then the ticket is skipped.",
+    help="Largest number of replies per order. If none has an answer, the ticket is skipped.",
 )
 @click.option(
     "--retries",
     default=8,
     type=click.IntRange(min=0),
-    help="New tries of a request that failed (429, 5xx, no connection).",
+    help="How often a request is sent again if it fails (429, 5xx, no connection).",
 )
 @click.option("--timeout", default=60.0, type=click.FloatRange(min=0.1), help="Seconds a request.")
 @click.option("--workers", default=8, type=click.IntRange(min=1), help="Tickets at a time.")

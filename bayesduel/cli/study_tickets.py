@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMANDS",
     "Place",
+    "by_option",
     "json_option",
     "of_study",
     "opened",
@@ -154,8 +155,8 @@ def undo(study: "Study", judge: str | None) -> tuple[Any, str]:
 @click.argument("left")
 @click.argument("right")
 @click.argument("outcome")
-@click.option("--judge", help="Who judged.")
-@click.option("--item", help="On which item, in a study with items.")
+@click.option("--judge", help="Name of the judge.")
+@click.option("--item", help="Item of the duel, in a study with items.")
 def add(
     study: "Study", left: str, right: str, outcome: str, **given: str | None
 ) -> tuple[Any, str]:
@@ -188,10 +189,11 @@ def tickets(study: "Study", judge: str | None) -> tuple[Any, str]:
 
 @of_study("judges")
 def judges(study: "Study") -> tuple[Any, str]:
-    """Say of each judge what was answered, how often right where it is known, times and costs.
+    """List the judges: answers, how many of them were right, times and costs.
 
-    Shares have a 95 % interval. A judge is too fast, or too slow, whose median time of an answer is
-    below a third of that of the median judge, or above three times that.
+    Shares have a 95 % interval. A judge is too fast if an answer takes less than a third of the
+    time of the median judge. A judge is too slow if an answer takes more than three times this
+    time. Both times are medians.
     """
     rows = study.judges()
     lines = []
@@ -243,13 +245,13 @@ def _judge_set(study: "Study", judge: str, what: str) -> tuple[Any, str]:
     from bayesduel.text import count
 
     data = {"judge": judge, "excluded": study.excluded.get(judge), "duels": study.n_duels}
-    return data, f"{judge} {what}. {count(study.n_duels, 'duel')} count."
+    return data, f"{judge} {what}. The study now has {count(study.n_duels, 'duel')}."
 
 
 @of_study("arms")
 @click.option("--add", multiple=True, metavar="ARM", help="Add arms, separated by commas.")
-@click.option("--retire", multiple=True, metavar="ARM", help="Ask for an arm no more.")
-@click.option("--restore", multiple=True, metavar="ARM", help="Take a retired arm back.")
+@click.option("--retire", multiple=True, metavar="ARM", help="Stop asking for an arm.")
+@click.option("--restore", multiple=True, metavar="ARM", help="Ask for a retired arm again.")
 @by_option
 def arms(
     study: Any,

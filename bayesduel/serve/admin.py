@@ -1,4 +1,4 @@
-"""What an administrator may do: invite and revoke, pause, retire arms, correct, export, report."""
+"""What an administrator may do: invite, pause, end, retire arms, correct, export, report."""
 
 import re
 import tempfile
@@ -31,6 +31,7 @@ MOST = 200  # judges of one invitation
 def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Return invitations, arms, and the last outcomes."""
     table = pages.study.judges()
+    ended = pages.study.ended
     judges = {row["judge"]: row for row in table}
     rows = [row | {"ticket": row["id"]} for row in pages.study.rows()]
     met = Counter(label for row in rows for label in (row["left"], row["right"]))
@@ -39,6 +40,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
     return {
         "paused": pages.paused,
         "stopped": pages.study.stopped,
+        "ended": None if ended is None else ended.sentence,
         "duels": pages.study.n_duels,
         "items": bool(pages.study.items),
         "uploads": pages.uploads is not None,
@@ -83,6 +85,13 @@ def admin_revoke(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
 def admin_pause(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Pause the study, or go on: judges are asked no new pairs meanwhile."""
     pages.pause(body["paused"])
+    return {"done": True}
+
+
+def admin_end(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """End the study, or resume it: judges are asked nothing meanwhile, and read that it is over."""
+    change = pages.study.end if body["ended"] else pages.study.resume
+    change(body.get("reason", ""), by=visitor.judge)
     return {"done": True}
 
 
@@ -185,6 +194,7 @@ OPERATIONS = (
         "GET", "/api/admin", ADMIN, admin_state, "Invitations, arms, and the last outcomes.",
         result={
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
+            "ended": {"type": ["string", "null"], "description": "Who ended it, when and why."},
             "duels": {"type": "integer"}, "items": {"type": "boolean"},
             "uploads": {"type": "boolean"}, "empty": {"type": "boolean"},
             "invitations": {"type": "array"}, "judges": {"type": "array"},
@@ -209,6 +219,12 @@ OPERATIONS = (
     Operation(
         "POST", "/api/admin/pause", ADMIN, admin_pause, "Pause the study, or go on.",
         body={"paused": {"type": "boolean"}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/end", ADMIN, admin_end,
+        "End the study, or resume it. Open tickets can still be answered.",
+        body={"ended": {"type": "boolean"}, "reason": text(500)},
+        optional=("reason",), result=DONE,
     ),
     Operation(
         "POST", "/api/admin/content", ADMIN, admin_publish,

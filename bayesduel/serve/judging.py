@@ -34,6 +34,7 @@ __all__ = [
 log = logging.getLogger("bayesduel.serve")
 
 WARNING = "Some of your answers were not as expected. Please look at both with more care."
+ENDED = "The study is finished. Thank you!"
 PAUSED = "The study is paused. Please come back later."
 # Share of the pairs shown that a judge has to decide (first, second or equal) to be given the
 # completion code. A convention, which the guide and `--help` name.
@@ -102,7 +103,7 @@ def _given(pages: Pages, body: dict[str, Any]) -> dict[str, Any]:
 def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
     """Take the judge's last answer back; its pair is shown again."""
     ticket = _own(pages, visitor, body["ticket"])
-    if pages.study.barred(visitor.judge):
+    if pages.study.ended is not None or pages.study.barred(visitor.judge):
         raise Refused(409, "your answers are complete and cannot be changed any more")
     _, last, _ = pages.store.done_by(visitor.judge)
     if last == ticket_number(pages.key, ticket) and ticket.state in ("told", "skipped"):
@@ -136,6 +137,8 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "completion": None,
         "asking": asked_of_judges(pages.study.asking, pages.options.say),
     }
+    if pages.study.ended is not None:  # answers are kept as they are
+        return state | {"last": None} | _done(pages, judge, ENDED, stopped=True)
     if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
     if pages.paused or pages.contents.is_empty:

@@ -40,6 +40,7 @@ def standings(study: Study, noun: str = "arm") -> dict[str, Any]:
         "cannot_tell": status.n_cannot_tell,
         "expected": _expected(status.plan, status.n_duels),
         "check": None if status.check is None else status.check["sentence"],
+        "ended": None if status.ended is None else status.ended.sentence,
         "ranking": [],
         "warnings": [],
         "agreement": None,

@@ -62,7 +62,7 @@ class Desk(Questions):
         Raises
         ------
         StudyStopped
-            If the stop rule is reached.
+            If the stop rule is reached, or somebody ended the study.
         NoQuestion
             A `StudyStopped`: if tickets that wait for an outcome use up the budget, or the
             judge has seen all that there is, fails the gold questions where that screens out, or is
@@ -231,9 +231,10 @@ class Desk(Questions):
             if number is None:
                 raise ValueError(f"judge {judge!r} has no answer that can be taken back")
             if who != judge:
+                corrector = "somebody" if who is None else repr(who)
                 raise ValueError(
                     f"judge {judge!r} cannot take back the answer to ticket {self._id(number)}, "
-                    f"because {who!r} has corrected it"
+                    f"because {corrector} has corrected it"
                 )
             states = ("told", "skipped")
             return self._happen(

@@ -104,8 +104,8 @@ def export(
         ending = path.suffix.lower()
         if ending not in ENDINGS:
             raise ValueError(
-                f"path should end with .csv or .parquet, or {as_options(format=None)} should be "
-                f"given, got {path.name!r}"
+                f"path should end with .csv or .parquet, got {path.name!r}. For another ending "
+                f"give {as_options(format=None)}"
             )
         format = ENDINGS[ending]
     check_one_of(format, "format", FORMATS)

@@ -16,16 +16,18 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.jit import interpreted, is_compiled, tell_if_it_compiles
 from bayesduel.study.arms import cost_matrix
+from bayesduel.study.end import end_of
 from bayesduel.study.outcomes import told_duels
 from bayesduel.study.schema import Row
 from bayesduel.study.session import Decision, take
 from bayesduel.study.settings import LATER, SETTINGS, StudyParts, parts_of
-from bayesduel.study.store import ANSWERED, DUELS, Store, StudyError
+from bayesduel.study.store import ANSWERED, DUELS, ENDS, Store, StudyError
 from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["FEW", "Ledger"]
 
-ENTERED = {"told", "skipped", "cancelled", "reissued"}  # others are taken up by loading anew
+# Events that are entered one by one; others are taken up by loading anew.
+ENTERED = {"told", "skipped", "cancelled", "reissued", *ENDS}
 FEW = 100  # arms up to which plain Python chooses a pair in less than a second
 PATIENCE = 5.0  # processor seconds that plain Python may take before the policy is compiled
 
@@ -37,6 +39,7 @@ class Ledger:
     labels: of all arms, retired ones too.
     retired: arms that are asked for no more, indices.
     excluded: judges whose answers do not count, and why.
+    end: who ended the study, when and why; None where it goes on.
     parts: goal, model, policy, stop rule and session.
     n_duels, n_cannot_tell: tickets with an outcome, and with the answer that there is none.
     asked, last: numbers of the last ticket and the last event that the session knows.
@@ -61,6 +64,7 @@ class Ledger:
         self.labels = tuple(label for label, _ in known)
         self.retired = {i for i, (_, gone) in enumerate(known) if gone}
         self.excluded = self._store.excluded()
+        self.end = self._store.end()
         try:
             self.parts: StudyParts = parts_of(self._settings, self.labels, self.retired)
             self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
@@ -69,6 +73,7 @@ class Ledger:
         self.n_duels = self.n_cannot_tell = 0
         self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
         self._decision: tuple[int, Decision] | None = None
+        self._behind = False  # whether outcomes were entered since the model was last refitted
         wins = np.zeros((len(known), len(known)))
         for i, j, outcome, n in cells:
             self._count(i, j, outcome, n)
@@ -83,8 +88,7 @@ class Ledger:
             session.enter(wins)
         else:  # a policy with a memory: all of its choices are repeated
             self._enter(self._store.replay(), self._store.asks(0))
-        if self.n_duels:
-            self._refit()
+        self._entered(self.n_duels > 0)
 
     def catch_up(self) -> None:
         """Bring the session up to what the store holds."""
@@ -105,9 +109,11 @@ class Ledger:
             self._enter(told, [] if driven else self._store.asks(self.asked))
         for _, i, j, outcome, _ in told:
             self._count(i, j, outcome, 1)
+        for event in new:
+            if event.kind in ENDS:
+                self.end = end_of(event)
         self.asked, self.last = counts
-        if told:
-            self._refit()
+        self._entered(bool(told))
 
     @property
     def known(self) -> tuple[int, int]:
@@ -118,8 +124,20 @@ class Ledger:
         """Load anew at the next use, because what was entered may not have been stored."""
         self.last = -1
 
+    @property
+    def reached(self) -> bool:
+        """Whether the stop rule is reached. A rule that counts duels needs no posterior."""
+        stop = self.parts.stop
+        if stop is None:
+            return False
+        if stop.counts_only:
+            return self.parts.session.spent
+        return self.decided().stopped
+
     def decided(self) -> Decision:
         """Return what the posterior says of the goal, by the outcomes that are entered."""
+        if self._behind:
+            self._refit()
         if self._decision is None or self._decision[0] != self.last:
             rng = np.random.default_rng([self._settings["seed"], 2, self.last])
             with self._at_once():
@@ -257,7 +275,14 @@ class Ledger:
         cost = cost_matrix(self._settings, self.labels, self.retired)
         return np.triu(room > 0, 1) & np.isfinite(1.0 if cost is None else cost)
 
+    def _entered(self, any_: bool) -> None:
+        """Note that outcomes were entered. Refit at once only what the next choice reads."""
+        self._behind = self._behind or any_
+        if self._behind and self.parts.session.chooses_by_fit:
+            self._refit()
+
     def _refit(self) -> None:
+        self._behind = False
         self.parts.session.refit(self._memory_rng, lambda: (self.duels(), self.labels))
 
     def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:

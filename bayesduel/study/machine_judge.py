@@ -56,8 +56,8 @@ def checked_prompt(text: str, asking: Asking) -> str:
         known = join([f"{{{name}}}" for name in PLACEHOLDERS])
         got = f"{{{unknown[0]}}}" if unknown else f"no {{{missing[0]}}}"
         raise ValueError(
-            f"the prompt should have {{left}} and {{right}}, and may have others of {known}, "
-            f"got {got}"
+            f"the prompt should have {{left}} and {{right}}, got {got}. Names that a prompt may "
+            f"have are {known}"
         )
     for name in asking.criteria:
         if name not in text:

@@ -334,7 +334,7 @@ def _setting(
         retired = study.retired
         spec = belief_of(study.model)
         required = study.required
-        stopped = stop is None and study.stopped
+        stopped = stop is None and study._reached  # an ended study may be resumed
         model = study.model
     try:  # who won is all that futures hold
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
+from shlex import quote
 from threading import RLock
 from time import time
 from typing import Any, NoReturn, cast
@@ -14,12 +15,15 @@ from bayesduel.study.judging import Judging, failing, last_repeat, question, uns
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.schema import TRAINING, Question, Row
 from bayesduel.study.store import OF_JUDGE, PENDING, SHARED, USED, Store
+from bayesduel.study.tickets import ticket_id
+from bayesduel.system.arguments import by_reader
+from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Questions", "StudyStopped", "locked"]
 
 
 class StudyStopped(RuntimeError):
-    """The study has enough: no further duel is asked for.
+    """The study has enough, or somebody ended it: no further duel is asked for.
 
     Examples
     --------
@@ -122,6 +126,8 @@ class Questions:
 
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
+        if ledger.end is not None:
+            raise StudyStopped(f"{ledger.end.sentence} {self._how_to_resume()}")
         known, waiting = ([], []) if judge is None else self._of(judge)
         barred = "" if judge is None else self._barred(judge, known)
         if barred:
@@ -129,9 +135,8 @@ class Questions:
         own = waiting[:n]
         if len(own) == n:
             return own
-        stop = ledger.parts.stop
-        if stop is not None and ledger.decided().stopped:
-            raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
+        if ledger.reached:
+            raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.{self._open()}")
         if ledger.parts.session.sources is not None:
             try:
                 return own + self._asked_of_sources(n - len(own), judge, known)
@@ -142,6 +147,32 @@ class Questions:
         reserved = self.store.reserved(ledger.late)
         n = int(min(n - len(own), ledger.left - sum(times for *_, times in reserved)))
         return own + self._chosen(n, judge, known, reserved, found=bool(own))
+
+    def _open(self) -> str:
+        """Return the sentences that name open tickets and who gets one again; "" without any."""
+        waiting = self.store.rows(PENDING, late=self._ledger.late)
+        if not waiting:
+            return ""
+        key = self._settings["key"]
+        names = [
+            ticket_id(key, row.number) + ("" if row.judge is None else f" (judge {row.judge!r})")
+            for row in waiting
+        ]
+        said = f" Open tickets: {join(names)}."
+        judge = next((row.judge for row in waiting if row.judge is not None), None)
+        if judge is None:
+            return said
+        again = self._call(f"study.ask(judge={judge!r})", "ask", f"--judge {quote(judge)}")
+        return f"{said} Judge {judge!r} gets the ticket again with {again}."
+
+    def _how_to_resume(self) -> str:
+        """Return the sentence that says how an ended study is resumed."""
+        return f"To resume it, use {self._call('study.resume()', 'resume')}."
+
+    def _call(self, python: str, command: str, more: str = "") -> str:
+        """Return the call, or the command on this study, for who reads a message."""
+        words = f"bayesduel study {command} {quote(self.store.url)} {more}".rstrip()
+        return by_reader(python, f"`{words}`")
 
     def _chosen(
         self,
@@ -161,7 +192,7 @@ class Questions:
         if found and n <= 0:
             return []
         if n <= 0:
-            raise NoQuestion("Open tickets will use up the budget: wait for their outcomes.")
+            raise NoQuestion(f"Open tickets reserve the rest of the budget.{self._open()}")
         if judge is not None and ledger.parts.judging is not None:
             beside, n = self._beside(ledger.parts.judging, known, judge, n)
             own = self._stored(beside, judge, chosen=False) if beside else []

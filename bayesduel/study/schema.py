@@ -91,7 +91,7 @@ excluded = Table(
     Column("because", String, nullable=False),
 )
 # What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms; a judge
-# excluded, included.
+# excluded, included; the study ended, resumed.
 events = _of_study(
     "events",
     Column("ticket", Integer),
@@ -140,11 +140,11 @@ class Row(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened to a ticket, to the arms, or to a judge."""
+    """Something that happened to a ticket, to the arms, to a judge, or to the study."""
 
     number: int  # in the order of the store, from 1
     # number of the ticket, its arms and item (numbers), judge, right outcome and batch; None for
-    # what happened to arms or to a judge
+    # what happened to arms, to a judge or to the study
     ticket: int | None
     left: int | None
     right: int | None
@@ -152,13 +152,13 @@ class Event(NamedTuple):
     judge: str | None
     gold: float | None
     batch: int | None
-    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued", "arms", "excluded" or
-    # "included"
+    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued", "arms", "excluded",
+    # "included", "ended" or "resumed"
     kind: str
     outcome: float | None  # as of a ticket
     margin: float | None
-    reason: str | None  # of a correction; the judge, and why, of an exclusion
-    who: str | None  # who told, corrected or skipped, or None
+    reason: str | None  # of a correction or an end; the judge, and why, of an exclusion
+    who: str | None  # who told, corrected, skipped or ended, or None
     at: float  # seconds since 1970
     said: str | None = None  # as of a ticket
 

@@ -115,9 +115,25 @@ class Session:
         self._due = [policy.belief.due(0), self._spec.due(0)]
 
     @property
+    def chooses_by_fit(self) -> bool:
+        """Whether the choice of a pair reads the fitted posterior. Otherwise the stop rule may."""
+        refitted = self._due[0] >= 0
+        return self.driven or refitted or self.sources is not None
+
+    @property
     def wins(self) -> np.ndarray:
         """Times i beat j, shape (K, K)."""
         return self.belief.wins
+
+    @property
+    def n_counted(self) -> int:
+        """Number of duels, as stop rules count them."""
+        return round(float(self.wins.sum()))
+
+    @property
+    def spent(self) -> bool:
+        """Whether a stop rule that counts duels is reached, and no required duel is missing."""
+        return self.n_counted >= self.stop.most and not self.missing().any()
 
     def record(self, i: int, j: int, outcome: float, judge: str | None = None) -> None:
         """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie.
@@ -330,7 +346,7 @@ class Session:
         active = self.active
         scores = self._scores(n_draws, rng)[:, active]
         wins = self.belief.wins[np.ix_(active, active)]
-        n = round(float(self.wins.sum()))
+        n = self.n_counted
         if self._own.source == FROM_DRAWS and self.sources is None:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]

@@ -64,8 +64,8 @@ def _model_of(wanted: Any) -> Model:
     """
     if isinstance(wanted, DefaultModel) or wanted == AUTO:
         raise ValueError(
-            "model should be a model or its name, such as 'davidson': a study has no votes yet "
-            f"that choose one, got {shown_value(wanted)}"
+            f"model should be a model or its name, such as 'davidson', got {shown_value(wanted)}. "
+            "A new study has no votes yet that could choose a model"
         )
     return model_named("bradley-terry" if wanted is None else wanted)
 

@@ -1,14 +1,22 @@
 """The status of a study: the answer so far, how sure it is, and what is expected to go."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
+from bayesduel.study.end import End
 from bayesduel.text import count, screen
 
 __all__ = ["Status", "sparkline"]
+
+IN_JSON = (
+    "goal", "policy", "n_duels", "n_pending", "stopped", "decided", "answer", "probability",
+    "verdict", "reason", "history", "ranking", "tied", "check", "plan", "n_cannot_tell", "cost",
+    "confirmed", "ended",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,7 +32,10 @@ class Status:
     cost
         Sum of the costs that were named with answers.
     stopped, decided
-        Whether the stop rule is reached, and by more than a spent budget.
+        Whether no further duel is asked for: the stop rule is reached, or somebody ended the study.
+        And whether the stop rule is reached by more than a spent budget.
+    ended
+        Who ended the study (``by``), when (``at``, in UTC) and why (``reason``), or None.
     answer
         Labels of the answer: the best arm, the k best, or the ranking; () where no arm
         qualifies, and before the first outcome.
@@ -35,7 +46,7 @@ class Status:
     confirmed
         Whether the stop rule looks at the answer's own duels, each pair by itself.
     verdict, reason
-        The answer and the stop rule, in words.
+        The answer and the stop rule, in words. The verdict says so where the check objects.
     history
         Number of duels and probability at earlier looks.
     ranking
@@ -45,7 +56,8 @@ class Status:
     check
         What the transitivity check said at this number of duels, or None: ``transitive``,
         ``sentence`` and ``criteria`` (the probability that the first arm of the answer wins by
-        each criterion, where the check objects).
+        each criterion, where the check objects). It is run when it, the verdict or the text is
+        first read, and once for the same duels.
     plan
         What is expected to go, or None: what ``bayesduel.study.plan`` found, its ``sentence``, and
         the number of ``duels`` at which it was made.
@@ -59,20 +71,40 @@ class Status:
     decided: bool
     answer: tuple[str, ...]
     probability: float
-    verdict: str
     reason: str
     history: tuple[tuple[int, float], ...]
     ranking: tuple[str, ...]
     tied: tuple[tuple[str, ...], ...] = ()
-    check: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] | None = None
     n_cannot_tell: int = 0
     cost: float = 0.0
     confirmed: bool = False
+    ended: End | None = None
+    # The verdict without the check, what it adds where the check objects, and the check to be run.
+    answered: str = ""
+    objection: str = ""
+    run_check: Callable[[], Mapping[str, Any] | None] | None = field(default=None, compare=False)
+
+    @cached_property
+    def check(self) -> Mapping[str, Any] | None:
+        """What the transitivity check says, run when it is first read; None without a check."""
+        return None if self.run_check is None else self.run_check()
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words, and what the check adds where it objects."""
+        objects = self.check is not None and self.check["transitive"] is False
+        return f"{self.answered} {self.objection}" if objects else self.answered
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
-        return json.loads(json.dumps(asdict(self)))
+        found = {name: getattr(self, name) for name in IN_JSON}
+        ended = None if self.ended is None else asdict(self.ended)
+        return json.loads(json.dumps(found | {"ended": ended}))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle stores: the check is run before."""
+        return {**self.__dict__, "check": self.check, "run_check": None}
 
     def __repr__(self) -> str:
         return screen(self.lines)
@@ -85,6 +117,7 @@ class Status:
         """The status in words: a paragraph each, the verdict first."""
         lines = [
             self.verdict,
+            *([] if self.ended is None else [self.ended.sentence]),
             f"Stop rule now: {self.reason}.",
             f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]

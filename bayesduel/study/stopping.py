@@ -79,6 +79,11 @@ class StopRule(Settings, ABC):
         """Whether it has a say in which pair is next, and confirms the answer by these duels."""
         return False
 
+    @property
+    def counts_only(self) -> bool:
+        """Whether it looks at the number of duels alone, and never at the posterior."""
+        return False
+
     def confirming(self, doubt: float) -> "StopRule":
         """Return the rule with another doubt of its confirmation by direct duels.
 
@@ -253,7 +258,7 @@ class ConfidenceSequences(StopRule):
     def reason(self, evidence: Evidence) -> str:
         return (
             f"{100 * self.value(evidence):.0f} % of the pairs in question are decided by "
-            f"confidence sequences (rule: all, delta {self.delta:g})"
+            f"confidence sequences (stops at 100 %, delta {self.delta:g})"
         )
 
 
@@ -281,6 +286,10 @@ class Budget(StopRule):
     @property
     def most(self) -> float:
         return self.n
+
+    @property
+    def counts_only(self) -> bool:
+        return True
 
     def value(self, evidence: Evidence) -> float:
         return float(evidence.n_duels)
@@ -336,6 +345,10 @@ class AnyOf(StopRule):
     @property
     def steers(self) -> bool:
         return any(rule.steers for rule in self.rules)
+
+    @property
+    def counts_only(self) -> bool:
+        return all(rule.counts_only for rule in self.rules)
 
     @property
     def _first(self) -> StopRule:

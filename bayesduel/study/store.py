@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from bayesduel.study.asking import Answer
 from bayesduel.study.database import Database, StudyError, earlier, exclusive
+from bayesduel.study.end import End, end_of
 from bayesduel.study.schema import (
     FORMAT,
     REPEAT,
@@ -52,6 +53,7 @@ __all__ = [
     "COST",
     "COUNTED",
     "DUELS",
+    "ENDS",
     "EXPIRED",
     "OF_JUDGE",
     "PENDING",
@@ -139,6 +141,20 @@ REPLAY = (  # outcomes as they stand, in the order in which they were last told
     .join(LAST_TOLD, LAST_TOLD.c.ticket == t.number)
     .where(TOLD, t.outcome.is_not(None))
     .order_by(LAST_TOLD.c.number)
+)
+ENDS = ("ended", "resumed")
+BESIDE_THE_LOG = ("skipped", "cancelled", "reissued", *ENDS)  # events that change no outcome
+LAST_OUTCOME = (
+    select(e.number)
+    .where(e.study == own, e.kind.not_in(BESIDE_THE_LOG))
+    .order_by(e.number.desc())
+    .limit(1)
+)
+LAST_END = (  # what happened last of these, looked up from the last event on
+    select(e.kind, e.reason, e.who, e.at)
+    .where(e.study == own, e.kind.in_(ENDS))
+    .order_by(e.number.desc())
+    .limit(1)
 )
 STATE = select(t.state).where(OF_TICKET).correlate(events).scalar_subquery()
 LAST = (  # the ticket that someone answered or skipped last, where that stands
@@ -286,6 +302,18 @@ class Store(Database):
     def excluded(self) -> dict[str, str]:
         """Return the judges whose answers do not count, and why."""
         return dict(tuple(row) for row in self.found(EXCLUDED))
+
+    def last_outcome(self) -> int:
+        """Return the number of the last event that changed the log or its arms, 0 without any."""
+        for (number,) in self.found(LAST_OUTCOME):
+            return int(number)
+        return 0
+
+    def end(self) -> End | None:
+        """Return who ended the study, when and why; None where it goes on."""
+        for event in self.found(LAST_END):
+            return end_of(event)
+        return None
 
     def snapshot(self) -> tuple[list[tuple[str, bool]], Cells, tuple[int, int]]:
         """Return the arms, the outcomes by cell and the last numbers, read at one moment.
@@ -527,6 +555,15 @@ class Store(Database):
                 connection.execute(insert(excluded), row)
             kind = "excluded" if out else "included"
             self._add_event(kind=kind, reason=f"{judge}: {because}", who=by, at=time.time())
+
+    def set_end(self, reason: str, by: str | None, *, ended: bool) -> None:
+        """Store that the study is ended, or resumed.
+
+        reason: why, "" where nobody said it.
+        by: who does it.
+        """
+        kind = "ended" if ended else "resumed"
+        self._add_event(kind=kind, reason=reason or None, who=by, at=time.time())
 
     def _add_event(self, **values: Any) -> None:
         with self.writing() as connection:

@@ -1,6 +1,6 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +15,12 @@ from bayesduel.models import Model
 from bayesduel.study.arms_and_judges import ArmsAndJudges
 from bayesduel.study.asking import NAMES, Asking
 from bayesduel.study.database import Database
+from bayesduel.study.end import End
 from bayesduel.study.export import export
 from bayesduel.study.goal import Goal
 from bayesduel.study.invitations import links_of
 from bayesduel.study.items import checked_items
+from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table, seconds_of
 from bayesduel.study.machine import run
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
@@ -184,6 +186,7 @@ class Study(ArmsAndJudges):
                 "For a new study, give another path or name."
             )
         super().__init__(store)
+        self._last_check: dict[str, Any] | None = None
         if exist_ok and arms is not None:
             wanted = {**values, "arms": labels, "items": given["items"]}
             held = {**store.all_settings(), "arms": self.arms, "items": self.items}
@@ -297,8 +300,79 @@ class Study(ArmsAndJudges):
     @property
     @locked
     def stopped(self) -> bool:
-        """Whether the stop rule is reached."""
-        return self.stop is not None and self._current.decided().stopped
+        """Whether no further duel is asked for: the stop rule is reached, or the study is ended."""
+        return self._current.end is not None or self._reached
+
+    @property
+    @locked
+    def ended(self) -> End | None:
+        """Who ended the study (``by``), when (``at``) and why (``reason``); None if nobody did."""
+        return self._current.end
+
+    def end(self, reason: str = "", *, by: str | None = None) -> None:
+        """End the study: no further question is asked, of no judge, until it is resumed.
+
+        Nothing is lost. Tickets that are open now can still be told, and their answers count.
+        Corrections, exports and reports work as before.
+
+        Parameters
+        ----------
+        reason
+            Why, in words. Kept in the audit trail; the status says it.
+        by
+            Who ends it, kept with the reason.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or the study is ended already.
+
+        Examples
+        --------
+        >>> study = bd.Study(arms=["tea", "coffee"])
+        >>> ticket = study.ask()
+        >>> study.end("the kitchen closes", by="lead")
+        >>> study.stopped, study.ended.reason
+        (True, 'the kitchen closes')
+        >>> study.tell(ticket, "left")
+        >>> study.n_duels
+        1
+        >>> study.resume()
+        >>> study.stopped
+        False
+        """
+        self._set_end(reason, by, ended=True)
+
+    def resume(self, reason: str = "", *, by: str | None = None) -> None:
+        """Resume a study that was ended: judges are asked again, until the stop rule is reached.
+
+        Parameters
+        ----------
+        reason
+            Why, in words, kept in the audit trail.
+        by
+            Who resumes it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or the study is not ended.
+        """
+        self._set_end(reason, by, ended=False)
+
+    def _set_end(self, reason: str, by: str | None, *, ended: bool) -> None:
+        check_text(reason, "reason")
+        by = judge_name(by, "by")
+        with self.together():
+            end = self._current.end
+            if ended and end is not None:
+                raise ValueError(
+                    f"the study cannot be ended twice. {end.sentence.removesuffix('.')}"
+                )
+            if not ended and end is None:
+                why = ". This study has stopped by its stop rule" * self._reached
+                raise ValueError(f"only a study that was ended can be resumed{why}")
+            self.store.set_end(reason.strip(), by, ended=ended)
 
     def status(self, *, check: bool | None = None, futures: int = 0, noun: str = "arm") -> Status:
         """Return where the study stands.
@@ -308,7 +382,8 @@ class Study(ArmsAndJudges):
         check
             Whether the transitivity check is run on the duels (``bayesduel.check``, quick). By
             default once the study is decided. Where it objects, the verdict says so. Of several
-            sources it is run on the target's.
+            sources it is run on the target's. It takes about a second, when the verdict, the check
+            or the text is first read. Its result is kept until an outcome changes.
         futures
             Simulated futures by which the duels to go are estimated, while the study is open. With
             0 an earlier estimate is shown, where there is one. A study of several sources, or of a
@@ -333,8 +408,12 @@ class Study(ArmsAndJudges):
             n_pending = sum(times for *_, times in self.store.reserved(self._ledger.late))
             ((cost,),) = self.store.found(COST)
             history = self._remember(decision)
-            stopped = self.stop is not None and decision.stopped
+            end = self._ledger.end
+            stopped = end is not None or (self.stop is not None and decision.stopped)
             not_fitted = self._ledger.parts.session.not_fitted
+            best = arms[decision.order[0]]
+            decided = self.stop is not None and decision.decided
+            run_check = self._check_of(best, decided if check is None else check)
         order = [arms[i] for i in decision.order]
         answer = tuple(order[: self.goal.chosen(len(order))])
         if decision.nobody or not n_duels:
@@ -344,12 +423,11 @@ class Study(ArmsAndJudges):
         if futures and not stopped:
             with suppress(ValueError):  # of a study whose futures cannot be simulated
                 estimate = self._estimate(self.plan(futures, budget=2000))
-        checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
-        said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels, noun=noun)
-        if checked is not None and checked["transitive"] is False:
-            own = decision.decided and decision.confirmed
-            said = f"{said} {objection(self.model.name, confirmed=own, noun=noun)}"
+        said = verdict(
+            self.goal, decision, arms, rope=rope, n_duels=n_duels, noun=noun, ended=end is not None
+        )
+        own = decision.decided and decision.confirmed
         return Status(
             goal=f"{type(self.goal).__name__}({settings})",
             policy=type(self.policy).__name__,
@@ -358,17 +436,19 @@ class Study(ArmsAndJudges):
             cost=cost,
             n_cannot_tell=n_cannot_tell,
             stopped=stopped,
-            decided=decision.decided and self.stop is not None,
+            decided=decided,
             answer=answer,
             confirmed=decision.confirmed,
             probability=decision.probability,
-            verdict=said,
             reason=f"none{not_fitted}" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
-            check=checked,
             plan=estimate,
+            ended=end,
+            answered=said,
+            objection=objection(self.model.name, confirmed=own, noun=noun),
+            run_check=run_check,
         )
 
     @locked
@@ -455,7 +535,7 @@ class Study(ArmsAndJudges):
         """Return all that happened, in order, as dictionaries.
 
         Every outcome, correction, answer taken back, skip, cancelled and reissued ticket, and every
-        change of the arms: ``event`` says which.
+        change of the arms, and each end of the study: ``event`` says which.
         """
         labels = self._current.labels
         key = self._settings["key"]
@@ -550,19 +630,44 @@ class Study(ArmsAndJudges):
             f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
         )
 
+    @property
+    def _reached(self) -> bool:
+        """Whether the stop rule is reached, whether or not somebody ended the study."""
+        return self._current.reached
+
     def _estimate(self, found: Any) -> dict[str, Any]:
         return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}
 
-    def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
-        """Return what the transitivity check says of these outcomes, made once and stored."""
-        last = self._ledger.last
-        kept: dict[str, Any] | None = self.store.setting("check")
-        if kept is not None and kept["outcomes"] == last:
-            return kept
-        if not wanted or (len(self.arms) < 3 and self._ledger.n_duels):
+    def _check_of(self, best: str, wanted: bool) -> Callable[[], dict[str, Any] | None] | None:
+        """Return a function that gives the transitivity check of the outcomes of now, or None.
+
+        best: the first arm of the answer.
+        wanted: whether it is run if it was not yet.
+        """
+        of = {"outcomes": self.store.last_outcome(), "best": best}
+        kept = self._kept_check(of)
+        if kept is not None:
+            return lambda: kept
+        if not wanted or (len(self._ledger.labels) < 3 and self._ledger.n_duels):
             return None
         log = self._ledger.duels(of_target=True)
-        found = {"outcomes": last, **transitivity(log, best, self.model.name)}
+        return lambda: self._run_check(log, of)
+
+    def _kept_check(self, of: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the check of these outcomes and this arm, where it was run before."""
+        for kept in (self._last_check, self.store.setting("check")):
+            if kept is not None and of.items() <= kept.items():
+                found: dict[str, Any] = kept
+                return found
+        return None
+
+    def _run_check(self, log: Duels, of: dict[str, Any]) -> dict[str, Any]:
+        """Return what the transitivity check says of a log, run once and stored."""
+        kept = self._kept_check(of)
+        if kept is not None:
+            return kept
+        found = {**of, **transitivity(log, of["best"], self.model.name)}
+        self._last_check = found  # of a study that cannot be written, too
         self.store.keep(check=found)
         return found
 

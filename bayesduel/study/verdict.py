@@ -14,7 +14,14 @@ CRITERIA = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
 
 
 def verdict(
-    goal: Goal, decision: Decision, labels: Sequence[str], *, rope: float, n_duels: int, noun: str
+    goal: Goal,
+    decision: Decision,
+    labels: Sequence[str],
+    *,
+    rope: float,
+    n_duels: int,
+    noun: str,
+    ended: bool = False,
 ) -> str:
     """Return the verdict.
 
@@ -23,6 +30,7 @@ def verdict(
     rope: of the stop rule.
     n_duels: number of outcomes told.
     noun: what an arm is called.
+    ended: whether somebody ended the study.
     """
     if not n_duels:
         return "The study has no outcome yet."
@@ -37,6 +45,8 @@ def verdict(
             f"no {noun} is the best (a top cycle): each {noun} loses to another {noun} "
             f"by more than {points}"
         )
+    if ended and not decision.stopped:
+        return f"Ended before it was decided: so far {said} {sure}."
     if not decision.stopped:
         return f"Open: so far {said} {sure}."
     if not decision.decided:

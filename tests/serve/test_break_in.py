@@ -35,6 +35,7 @@ BODIES = {
     "/api/admin/invite": {"judges": "eve", "role": "admin"},
     "/api/admin/revoke": {"invitation": 1},
     "/api/admin/pause": {"paused": True},
+    "/api/admin/end": {"ended": True, "reason": "x"},
     "/api/admin/content": {"publish": True},
     "/api/admin/retire": {"arm": "secret-a", "retired": True},
     "/api/admin/exclude": {"judge": "ann", "excluded": True, "because": "x"},
@@ -83,7 +84,7 @@ def told(site):
 
 def test_every_route_is_public_or_guarded(told):
     assert {path for _, path, _ in routes(told)} >= set(BODIES) | JUDGES
-    assert len(list(routes(told))) == 28
+    assert len(list(routes(told))) == 29
 
 
 @pytest.mark.parametrize(

@@ -244,12 +244,13 @@ def test_the_commands(tmp_path, capsys):
     assert "Right is: left. Because." in run("tell", path, "1", "right")
     run("ask", path, "--judge", "ann")
     run("tell", path, "2", "left")
-    assert "0 duels count." in run("exclude", path, "ann", "--because", "random", "--by", "lead")
+    said = run("exclude", path, "ann", "--because", "random", "--by", "lead")
+    assert "The study now has 0 duels." in said
     assert "excluded: random" in run("judges", path)
     run("add", path, "tea", "milk", "left", "--judge", "bob")
     out = tmp_path / "duels.csv"
     assert "excluded judges are left out: ann" in run("export", path, str(out))
     assert len(bd.read_duels(out)) == 1
-    assert "2 duels count." in run("include", path, "ann", "--because", "a mistake")
+    assert "The study now has 2 duels." in run("include", path, "ann", "--because", "a mistake")
     assert json.loads(run("judges", path, "--json"))[0]["excluded"] is None
     bd.read_duels(out)

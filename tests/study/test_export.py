@@ -322,8 +322,8 @@ def test_the_command_line_writes_what_python_writes(format, everything, stored, 
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--audit", "--everything", "o.csv"], "Give --audit without these options"),
-        (["--audit", "--format", "parquet", "o.parquet"], "Give --audit without these options"),
+        (["--audit", "--everything", "o.csv"], "Give --audit without --criterion"),
+        (["--audit", "--format", "parquet", "o.parquet"], "Give --audit without --criterion"),
         (["--format", "argilla"], "--format argilla needs PATH"),
         (["--format", "argilla", "there.csv"], "PATH should be a folder"),
         (["--format", "label-studio", "--criterion", "short & <b>", "o"], "for a criterion"),

@@ -568,8 +568,8 @@ def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
         ({"rope": 0.1}, TypeError, "stop=bd.study.WithinRope"),
         ({"confidence": 0.9}, TypeError, "stop=0.95"),
         ({"budget": 9}, TypeError, "Budget"),
-        ({"model": "auto"}, ValueError, "a study has no votes yet"),
-        ({"model": bd.DefaultModel()}, ValueError, "a study has no votes yet"),
+        ({"model": "auto"}, ValueError, "A new study has no votes yet"),
+        ({"model": bd.DefaultModel()}, ValueError, "A new study has no votes yet"),
     ],
 )
 def test_what_a_study_takes_elsewhere_is_said(given, error, words):

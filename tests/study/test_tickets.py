@@ -104,7 +104,7 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
 def test_expired_tickets_reserve_nothing_and_can_be_reissued(monkeypatch):
     study = made(stop=bd.study.Budget(2), expires=60)
     old = study.ask(2, judge="ann")
-    with pytest.raises(NoQuestion, match="Open tickets will use up the budget"):
+    with pytest.raises(NoQuestion, match="Open tickets reserve the rest of the budget"):
         study.ask(judge="bob")
     import bayesduel.study.ledger
 
@@ -255,7 +255,7 @@ def test_open_tickets_of_a_retired_arm_expire(sources, tmp_path):
         assert one.pending("ann") == one.pending()
     again = [study.ask(judge=f"judge {k}") for k, _ in enumerate(gone)]  # what the budget has left
     assert not any("c" in (t.left, t.right) for t in again)
-    with pytest.raises(NoQuestion, match="Open tickets will use up the budget"):
+    with pytest.raises(NoQuestion, match="Open tickets reserve the rest of the budget"):
         study.ask(judge="zoe")
     study.tell(gone[0], "left")
     assert study.n_duels == 1 and study.ticket(gone[0]).state == "told"
