@@ -200,13 +200,13 @@ def _notes(dataset: Winners) -> str:
     if n_tiers > 1:
         tiers = (
             f"There are {n_tiers} tiers: the first {noun} of a tier is ahead of all lower tiers "
-            f"(error probability of each boundary {_at_most(a['tier_error'])})."
+            f"(the probability that this is wrong is {_at_most(a['tier_error'])} for each tier)."
         )
     return (
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
-        f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given the "
-        f"{plural(noun)} surely above and below it. The order is that of mean ranks by "
-        f"{a['ranked_by']}. {tiers} {check_words(dataset)} "
+        f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
+        f"the {plural(noun)} that surely rank above and below it. The order is that of "
+        f"mean ranks by {a['ranked_by']}. {tiers} {check_words(dataset)} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
         f"{a['dependence']} Model: {a['model_words']}."
