@@ -56,6 +56,8 @@ def test_a_cycle_is_not_told_as_a_winner_alone(model, ties):
     found = bd.winners(fit)
     assert found.attrs["upset"].startswith("But ")
     assert found.verdict.endswith(found.attrs["upset"])
+    for k in (1, 2):
+        assert bd.top_k(fit, k).sentence.endswith(found.attrs["upset"])
     text = " ".join(str(found).split())
     assert "(bd.check(duels) tests it)" in text
     assert "Whether a ranking holds was not checked: bd.check(duels) does it." in text
@@ -96,3 +98,4 @@ def test_a_ranking_is_left_alone(order, unbalanced, seed):
     duels = log(ranked(1500, np.random.default_rng([seed, unbalanced]), order, unbalanced))
     found = bd.winners(bd.fit(duels, "bradley-terry + order" if order else "bradley-terry"))
     assert found.attrs["upset"] == ""
+    assert bd.top_k(bd.fit(duels), 2).upset == ""
