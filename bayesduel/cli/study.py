@@ -597,14 +597,14 @@ def _expected_words(
         return f"See the expected number of duels: bayesduel study plan {place}"
     own = expected[confirm]
     others = "".join(
-        f", about {duels:,} with {CONFIRMING[name][0]} ({CHECKED[name]})"
+        f"\n  with {CONFIRMING[name][0]}: about {duels:,} ({CHECKED[name]})"
         for name, duels in expected.items()
         if name != confirm
     )
-    said = f"Expected to cost about {own:,} duels{others} (rope {study.stop.rope:g})."
+    said = f"Expected to cost about {own:,} duels (rope {study.stop.rope:g})."
     if own > study.stop.most:
         said += f" The budget of {study.stop.most:,.0f} duels will probably be spent first."
-    return said
+    return f"{said}{others}"
 
 
 def _asking(given: dict[str, Any]) -> Any:

@@ -47,6 +47,8 @@ from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
+EXPIRES = 3600.0  # seconds after which an open ticket is given to another judge: `--expires` too
+
 
 class Study(ArmsAndJudges):
     """Ask for the next pair, tell the outcome, stop when the posterior says enough.
@@ -148,7 +150,7 @@ class Study(ArmsAndJudges):
         asking: Asking | None = None,
         judging: Judging | None = None,
         sources: Mapping[str, float] | None = None,
-        expires: float = 3600.0,
+        expires: float = EXPIRES,
         name: str | None = None,
         seed: int = 0,
         exist_ok: bool = False,
@@ -178,7 +180,11 @@ class Study(ArmsAndJudges):
         elif exist_ok and arms is not None:
             given["items"] = checked_items(items)
             values, labels = stored_settings(arms, given, stop, expires, seed)
-        elif arms is not None or any(value is not None for value in given.values()):
+        elif (
+            arms is not None
+            or any(value is not None for value in given.values())
+            or (stop, expires, seed) != (StudyDecision.confidence, EXPIRES, 0)
+        ):
             python = "Open it without arguments, or with exist_ok=True if the arguments are its own"
             go_on = f"To go on with it, use `bayesduel study ask {store.url}`"
             raise StudyError(
