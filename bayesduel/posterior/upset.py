@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.special import bdtrc, expit, logit
 
 from bayesduel.posterior.update import beyond_counts
 from bayesduel.system.arguments import by_reader
@@ -42,13 +41,13 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     won = wins[lower, upper]
     chance = np.maximum(expected[lower, upper], 0.5)
     counted = np.maximum(np.round(n / inflation), 1.0)
-    p = binom.sf(np.ceil(won / inflation) - 1, counted, chance)
+    p = bdtrc(np.ceil(won / inflation) - 1, counted, chance)  # of that many wins, or more
     worst = int(p.argmin())
     n_pairs = np.count_nonzero(np.triu(met))
     if p[worst] * n_pairs >= ERROR:
         return ""
     below, above = (shorten(fit.duel.arms[k], SENTENCE) for k in (lower[worst], upper[worst]))
-    what = "points" if data["ties"].any() else "duels"
+    what = "points" if data["ties"].to_numpy().any() else "duels"
     how = by_reader("bd.check(duels) tests it", "--check tests it")
     taken = f"{won[worst]:g} of {n[worst]:g} {what}"
     return (
@@ -62,8 +61,9 @@ def _inflation(fit: xr.DataTree, covariance: str) -> float:
     if covariance == "model":
         return 1.0
     errors = fit["clusters"].dataset.sel(clustering=covariance)
-    robust = (errors["score_se_cluster"] ** 2).mean()
-    return max(1.0, float(robust / (errors["score_se"] ** 2).mean()))
+    robust = np.mean(errors["score_se_cluster"].to_numpy() ** 2)
+    own = np.mean(errors["score_se"].to_numpy() ** 2)
+    return max(1.0, float(robust / own))
 
 
 def _expected(fit: xr.DataTree, data: Any, mean: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def _expected(fit: xr.DataTree, data: Any, mean: np.ndarray) -> np.ndarray:
     second = data["second"].to_numpy()
     n = data["n"].to_numpy()
     neutral = np.clip(mean[first, second], EVEN, 1 - EVEN)
-    chance = expit(logit(neutral) + float(advantage.mean()))
+    chance = expit(logit(neutral) + float(advantage.to_numpy().mean()))
     taken = np.zeros_like(mean)
     met = np.zeros_like(mean)
     np.add.at(taken, (first, second), n * chance)
