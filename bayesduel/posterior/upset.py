@@ -31,7 +31,7 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     if len(mean) < 3 or "wins" not in data or "members" in data or beyond_counts(fit):
         return ""
     inflation = _inflation(fit, covariance)
-    wins = data["wins"].to_numpy().astype(float)
+    wins = data["wins"].values.astype(float)
     expected = _expected(fit, data, mean)
     met = wins + wins.T
     lower, upper = np.nonzero((met > 0) & (wins > wins.T) & (mean < 0.5))
@@ -47,7 +47,7 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     if p[worst] * n_pairs >= ERROR:
         return ""
     below, above = (shorten(fit.duel.arms[k], SENTENCE) for k in (lower[worst], upper[worst]))
-    what = "points" if data["ties"].to_numpy().any() else "duels"
+    what = "points" if data["ties"].values.any() else "duels"
     how = by_reader("bd.check(duels) tests it", "--check tests it")
     taken = f"{won[worst]:g} of {n[worst]:g} {what}"
     return (
@@ -61,8 +61,8 @@ def _inflation(fit: xr.DataTree, covariance: str) -> float:
     if covariance == "model":
         return 1.0
     errors = fit["clusters"].dataset.sel(clustering=covariance)
-    robust = np.mean(errors["score_se_cluster"].to_numpy() ** 2)
-    own = np.mean(errors["score_se"].to_numpy() ** 2)
+    robust = np.mean(errors["score_se_cluster"].values ** 2)
+    own = np.mean(errors["score_se"].values ** 2)
     return max(1.0, float(robust / own))
 
 
@@ -74,11 +74,11 @@ def _expected(fit: xr.DataTree, data: Any, mean: np.ndarray) -> np.ndarray:
     advantage = fit["posterior"].dataset.get("order")
     if advantage is None or advantage.ndim > 2 or "first" not in data:
         return mean
-    first = data["first"].to_numpy()
-    second = data["second"].to_numpy()
-    n = data["n"].to_numpy()
+    first = data["first"].values
+    second = data["second"].values
+    n = data["n"].values
     neutral = np.clip(mean[first, second], EVEN, 1 - EVEN)
-    chance = expit(logit(neutral) + float(advantage.to_numpy().mean()))
+    chance = expit(logit(neutral) + float(np.mean(advantage.values)))
     taken = np.zeros_like(mean)
     met = np.zeros_like(mean)
     np.add.at(taken, (first, second), n * chance)
