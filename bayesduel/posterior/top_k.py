@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.upset import upset_words
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import shown_value, whole
 from bayesduel.text import Result, join, probability
@@ -42,6 +43,8 @@ class TopKSets(Result):
         How many posterior draws.
     monte_carlo_error
         Standard error of the probability of the first set.
+    upset
+        A pair whose duels say the contrary of the ranking, beyond chance, in a sentence; or "".
     """
 
     k: int
@@ -54,6 +57,7 @@ class TopKSets(Result):
     source: str
     n_draws: int
     monte_carlo_error: float
+    upset: str = ""
 
     @property
     def sentence(self) -> str:
@@ -63,15 +67,13 @@ class TopKSets(Result):
             f"Most probable top {self.k}: {join(best['arms'], self.k)} "
             f"(probability {probability(best['probability'])})."
         )
-        if self.k == 1:
-            return words
         likely = self.members.index[: self.k]
-        if set(likely) != set(best["arms"]):
+        if self.k > 1 and set(likely) != set(best["arms"]):
             words += (
                 f" The {self.k} arms most likely to be in the top {self.k}, taken one by "
                 f"one: {join(likely, self.k)}."
             )
-        return words
+        return f"{words} {self.upset}".rstrip()
 
     def summary(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -138,6 +140,10 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
+    upset = ""
+    if draws.score is not None and not draws.many:
+        total = np.sum([P.sum(axis=0) for P in draws.matrices()], axis=0)
+        upset = upset_words(fit, total / draws.n_draws, covariance)
     return TopKSets(
         k=k,
         sets=sets,
@@ -149,6 +155,7 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         source=str(fit.attrs.get("source", "")),
         n_draws=draws.n_draws,
         monte_carlo_error=float(np.sqrt(first * (1 - first) / effective)),
+        upset=upset,
     )
 
 
