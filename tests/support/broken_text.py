@@ -17,7 +17,7 @@ from tests.support.breaking import (
 # Name of the case: the column, the field in it, and what the message says after the column.
 FIELDS = {
     "unknown_outcome": ("outcome", "lfet", "should be left, right or tie, got 'lfet'"),
-    "missing_outcome": ("outcome", "", "should be left, right or tie, got nothing"),
+    "missing_outcome": ("outcome", "", "is empty. To leave rows without a value out: "),
     "outcome_of_another_coding": ("outcome", "1", "should be left, right or tie, got '1'"),
     "empty_label": ("left", "", "should name an arm, got nothing"),
     "blank_label": ("right", "   ", "should name an arm, got '   '"),
