@@ -76,11 +76,6 @@ def update(
     method, draws, chains, seed, log_likelihood, progress
         As in :func:`bayesduel.fit`; `seed` is by default that of `fit`.
 
-    Warns
-    -----
-    BayesduelWarning
-        If the log has ties enough for a model with ties only with `new_duels`: the model is kept.
-
     Raises
     ------
     TypeError, ValueError
@@ -88,6 +83,11 @@ def update(
         holds the same, the logs have different columns, `duels` is needed and missing or not that
         of `fit`, or the coding of `fit` reads outcomes of `new_duels`
         otherwise than they were read (``read_duels(..., like=fit)`` reads them alike).
+
+    Warns
+    -----
+    BayesduelWarning
+        If the log has ties enough for a model with ties only with `new_duels`: the model is kept.
 
     Examples
     --------
