@@ -156,7 +156,7 @@ class Sources(ByLevel, ArmTerm):
     def neutral(self, name: str, cells: Named | None = None) -> str:
         if self.target is None:
             return f"the average over the {plural(name)}, each with equal weight"
-        return f"the target: {self.words}"
+        return f"the target, {self.words}"
 
     def settled(self, log: Any) -> Self:
         return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])

@@ -209,7 +209,7 @@ def predict(
         check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
     unread: list[str] = []
-    named: dict[str, str] = {}
+    named: dict[str, tuple[str, ...]] = {}
     unknown: dict[str, list[str]] = {}
     conditions = _by_role(fit, conditions)
     if right is None:
@@ -362,14 +362,14 @@ def _readers(fit: xr.DataTree) -> set[str]:
 def _told(
     fit: xr.DataTree,
     conditions: Mapping[str, Any],
-    named: Mapping[str, str],
+    named: Mapping[str, tuple[str, ...]],
     unknown: Mapping[str, list[str]],
     neutral: Mapping[str, str],
     n: int,
 ) -> dict[str, str]:
     """Return in words which conditions are given, which are not, and what is taken instead.
 
-    named: what holds the conditions of a frame, by name.
+    named: the column of each condition of a frame, or two with their difference, by name.
     unknown: levels of a frame that the fit does not know, one for each duel that has one, by name.
     neutral: what stands for a condition that is not said, by name.
     n: number of duels.
@@ -382,25 +382,18 @@ def _told(
     new = []
     for name in sorted(conditions):
         taken = f"(taken: {neutral.get(name)})"
-        title = f"{read.get(name, name)!r}"
+        columns = named.get(name, ())
+        title = repr(" - ".join(columns) if columns else read.get(name, name))
         values = column_of(conditions[name], n)
         blank = int(is_missing(values).sum()) - len(unknown.get(name, ()))
         if np.ndim(conditions[name]) == 0 and blank:
             given.append(f"{name} = none {taken}")
             continue
-        given.append(f"{name} {named.get(name) or _shown_condition(conditions[name])}")
+        given.append(f"{name} {_shown_condition(conditions[name], columns)}")
         if blank:
-            missing.append(f"{title} of {blank:,} of {count(n, 'duel')} {taken}")
+            missing.append(f"{title} in {blank:,} of {count(n, 'duel')} {taken}")
         if name in unknown:
-            labels = list(dict.fromkeys(unknown[name]))
-            shown = join(labels, 5, quote=True)
-            rows = len(unknown[name])
-            new.append(f"{title} of {rows:,} of {count(n, 'duel')}, {shown} {taken}")
-            warn(
-                f"{title} has {count(len(labels), 'value')} that the fit does not know ({shown}, "
-                f"{count(rows, 'duel')}): predictions there are those of {neutral[name]}",
-                ExtrapolationWarning,
-            )
+            new.append(f"{title} in {_warned_of(title, unknown[name], neutral[name], n)} {taken}")
     lacking = sorted(_readers(fit) - conditions.keys())
     absent = [f"{read.get(name, name)!r} (taken: {neutral[name]})" for name in lacking]
     found = {}
@@ -415,14 +408,36 @@ def _told(
     return found
 
 
+def _warned_of(title: str, labels: list[str], instead: str, n: int) -> str:
+    """Return in how many of n duels a column has labels that the fit does not know; warn of them.
+
+    instead: what is taken for them.
+    """
+    distinct = list(dict.fromkeys(labels))
+    shown = join(distinct, 5, quote=True)
+    warn(
+        f"column {title} has {count(len(distinct), 'value')} that the fit does not know ({shown}, "
+        f"{count(len(labels), 'duel')}): predictions there are those of {instead}",
+        ExtrapolationWarning,
+    )
+    return f"{len(labels):,} of {count(n, 'duel')}, {shown}"
+
+
 def _tie_share(fit: xr.DataTree, model: Any) -> dict[str, float]:
     """Return the share of ties in the log of a model that counts each as half a win, if any."""
     share = tie_share(fit) if model.response.outcome == "win" else 0.0
     return {"tie_share": share} if share > 0 else {}
 
 
-def _shown_condition(value: Any) -> str:
-    """Return a condition in words: one value, or that there is one for each duel."""
+def _shown_condition(value: Any, columns: Sequence[str]) -> str:
+    """Return a condition in words: by columns of a frame, one value, or one for each duel.
+
+    columns: the column of the frame that has it, or two whose difference it is; () without one.
+    """
+    if len(columns) == 1:
+        return f"by column {columns[0]!r}"
+    if columns:
+        return f"= {' - '.join(map(repr, columns))}"
     return f"= {value}" if _is_label(value) else "of each duel"
 
 
@@ -454,7 +469,7 @@ class _Frame(NamedTuple):
     right: Any
     conditions: dict[str, Any]
     sides: tuple[Any, ...]  # columns of the sides
-    named: dict[str, str]  # what holds each condition, in words
+    named: dict[str, tuple[str, ...]]  # column of each condition, or two with their difference
     unread: list[str]  # other columns
     unknown: dict[str, list[str]]  # levels that the fit does not know, one a duel
 
@@ -508,36 +523,26 @@ def _of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any]) -> _
             labels = [(side,) if _is_label(side) else side for side in each]
         sides[name] = labels
     found = {}
-    words = {}
+    columns: dict[str, tuple[str, ...]] = {}
     unknown = {}
-    used: set[str] = set()
     differences = _differences(fit, given.columns)
-    for name in sorted(_readers(fit)):
+    for name in sorted(_readers(fit) - given_apart.keys()):
         values = column(name)
         if values is not None:
-            words[name] = f"by column {named(name)!r}"
-            used.add(str(named(name)))
+            columns[name] = (str(named(name)),)
         elif name in differences:
-            left, right = differences[name]
-            words[name] = f"= {left!r} - {right!r}"
-            used |= {left, right}
-            apart = [
-                numbers_of(column_of(given[c].to_list(), len(given)), c, np.nan)
-                for c in (left, right)
-            ]
-            values = (apart[0] - apart[1]).tolist()
-        else:
-            continue
-        if name in given_apart:
-            continue
-        found[name], new = _levels(fit, name, values)
-        if new:
-            unknown[name] = new
+            columns[name] = differences[name]
+            values = _difference(given, differences[name])
+        if values is not None:
+            found[name], new = _levels(fit, name, values)
+            if new:
+                unknown[name] = new
     of_sides = named("left"), named("right")
+    used = {one for both in columns.values() for one in both}
     for name in of_sides:
         used |= {*name} if isinstance(name, list) else {name}
     unread = [name for name in given.columns if name not in used]
-    return _Frame(sides["left"], sides["right"], found, of_sides, words, unread, unknown)
+    return _Frame(sides["left"], sides["right"], found, of_sides, columns, unread, unknown)
 
 
 def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -547,6 +552,15 @@ def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[st
     pairs = {f"{left} - {right}": (left, right) for left in columns for right in columns}
     read = zip(names, lines, strict=False)
     return {name: pairs[line.column] for name, line in read if line.column in pairs}
+
+
+def _difference(frame: Any, pair: tuple[str, str]) -> list[float]:
+    """Return a column of a frame minus another, NaN where one is missing."""
+    left, right = (
+        numbers_of(np.array([*frame[name].to_list(), None], dtype=object), name, np.nan)[:-1]
+        for name in pair
+    )
+    return list((left - right).tolist())
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:

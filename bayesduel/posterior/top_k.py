@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.estimand import estimand_words
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import shown_value, whole
 from bayesduel.text import Result, join, probability
@@ -34,6 +35,8 @@ class TopKSets(Result):
         the k best, ``error`` (its Monte Carlo standard error) and ``rank_mean`` (1 is best).
     ranked_by
         "score", or "Borda score" where arms do not rank by a score.
+    controls
+        Which duels the sets are about, as in :func:`bayesduel.winners`, or "".
     covariance
         Of the draws: see :func:`bayesduel.winners`.
     model, source
@@ -49,6 +52,7 @@ class TopKSets(Result):
     n_sets: int
     members: pd.DataFrame
     ranked_by: str
+    controls: str
     covariance: str
     model: str
     source: str
@@ -63,15 +67,13 @@ class TopKSets(Result):
             f"Most probable top {self.k}: {join(best['arms'], self.k)} "
             f"(probability {probability(best['probability'])})."
         )
-        if self.k == 1:
-            return words
         likely = self.members.index[: self.k]
-        if set(likely) != set(best["arms"]):
+        if self.k > 1 and set(likely) != set(best["arms"]):
             words += (
                 f" The {self.k} arms most likely to be in the top {self.k}, taken one by "
                 f"one: {join(likely, self.k)}."
             )
-        return words
+        return f"{words} {self.controls}".rstrip()
 
     def summary(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -144,6 +146,7 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         n_sets=len(masks),
         members=members.iloc[order],
         ranked_by="Borda score" if draws.score is None else "score",
+        controls=estimand_words(fit),
         covariance=covariance,
         model=str(fit.attrs["model"]),
         source=str(fit.attrs.get("source", "")),
