@@ -17,7 +17,8 @@ from bayesduel.inference.conditional_mode import find_mode, score_covariance
 from bayesduel.inference.design import centre
 from bayesduel.inference.fit import fit
 from bayesduel.inference.laplace import conditionals
-from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry
 from bayesduel.posterior.winners import winners
 

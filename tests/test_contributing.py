@@ -21,7 +21,7 @@ from bayesduel.beliefs import record
 from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
 from bayesduel.data.read import tools
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import registry
 from bayesduel.posterior.verdict import Kind
 from tests.test_imports import ROOMS

@@ -12,7 +12,7 @@ from bayesduel.cli.write import check_folder
 from bayesduel.system.options import Decision
 
 if TYPE_CHECKING:
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
 
 __all__ = ["command"]
 

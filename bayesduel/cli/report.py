@@ -86,7 +86,7 @@ def command(
 @shared.log_argument
 @shared.folder_option
 @shared.noun_option
-@click.option("--title", help="Heading.  [default: that of the edition before, or the log's name]")
+@click.option("--title", help="Heading.  [default: the one given before, or the log's name]")
 @click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
 @shared.analysis_options
 @click.pass_obj

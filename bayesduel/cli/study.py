@@ -16,7 +16,6 @@ from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
-    by_option,
     json_option,
     of_study,
     opened,
@@ -350,38 +349,6 @@ def correct(
     return data, f"{ticket} is corrected: {outcome_words(stored)}."
 
 
-@of_study("end")
-@click.option("--reason", default="", help="Reason, kept in the audit trail; `status` says it.")
-@by_option
-def end(study: Any, reason: str, by: str | None) -> tuple[Any, str]:
-    """End STUDY: no further question is asked, until `resume`.
-
-    Nothing is lost. Open tickets can still be told, and their answers count.
-    """
-    from bayesduel.text import count
-
-    study.end(reason, by=by)
-    waiting = len(study.pending())
-    lines = [study.ended.sentence, f"It has {count(study.n_duels, 'duel')}."]
-    if waiting:
-        lines.append(f"Open tickets: {waiting:,}. Their answers still count.")
-    lines.append(f"To resume it: bayesduel study resume {study.store.url}")
-    data = {"ended": study.ended, "duels": study.n_duels, "open": waiting}
-    return data, "\n".join(lines)
-
-
-@of_study("resume")
-@click.option("--reason", default="", help="Reason, kept in the audit trail.")
-@by_option
-def resume(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
-    """Resume STUDY after `end`: questions are asked again."""
-    study.resume(reason, by=by)
-    text = f"The study is resumed. Next: bayesduel study ask {study.store.url}"
-    if study.stopped:
-        text = f"The study is resumed. It asks nothing: {study.status(check=False).reason}."
-    return {"ended": None, "stopped": study.stopped, "duels": study.n_duels}, text
-
-
 @of_study("status")
 @click.option(
     "--futures", default=10, help="Simulated futures that estimate the duels to go; 0 for none."
@@ -597,14 +564,14 @@ def _expected_words(
         return f"See the expected number of duels: bayesduel study plan {place}"
     own = expected[confirm]
     others = "".join(
-        f", about {duels:,} with {CONFIRMING[name][0]} ({CHECKED[name]})"
+        f"\n  with {CONFIRMING[name][0]}: about {duels:,} ({CHECKED[name]})"
         for name, duels in expected.items()
         if name != confirm
     )
-    said = f"Expected to cost about {own:,} duels{others} (rope {study.stop.rope:g})."
+    said = f"Expected to cost about {own:,} duels (rope {study.stop.rope:g})."
     if own > study.stop.most:
         said += f" The budget of {study.stop.most:,.0f} duels will probably be spent first."
-    return said
+    return f"{said}{others}"
 
 
 def _asking(given: dict[str, Any]) -> Any:

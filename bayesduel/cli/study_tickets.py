@@ -288,3 +288,35 @@ def list_(study: str, as_json: bool) -> None:
 
 
 COMMANDS.append(list_)
+
+
+@of_study("end")
+@click.option("--reason", default="", help="Reason, kept in the audit trail; `status` says it.")
+@by_option
+def end(study: Any, reason: str, by: str | None) -> tuple[Any, str]:
+    """End STUDY: no further question is asked, until `resume`.
+
+    Nothing is lost. Open tickets can still be told, and their answers count.
+    """
+    from bayesduel.text import count
+
+    study.end(reason, by=by)
+    waiting = len(study.pending())
+    lines = [study.ended.sentence, f"It has {count(study.n_duels, 'duel')}."]
+    if waiting:
+        lines.append(f"Open tickets: {waiting:,}. Their answers still count.")
+    lines.append(f"To resume it: bayesduel study resume {study.store.url}")
+    data = {"ended": study.ended, "duels": study.n_duels, "open": waiting}
+    return data, "\n".join(lines)
+
+
+@of_study("resume")
+@click.option("--reason", default="", help="Reason, kept in the audit trail.")
+@by_option
+def resume(study: "Study", reason: str, by: str | None) -> tuple[Any, str]:
+    """Resume STUDY after `end`: questions are asked again."""
+    study.resume(reason, by=by)
+    text = f"The study is resumed. Next: bayesduel study ask {study.store.url}"
+    if study.stopped:
+        text = f"The study is resumed. It asks nothing: {study.status(check=False).reason}."
+    return {"ended": None, "stopped": study.stopped, "duels": study.n_duels}, text

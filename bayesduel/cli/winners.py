@@ -1,6 +1,5 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -139,6 +138,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.scores import scores_words
     from bayesduel.posterior.verdict import across_words
+    from bayesduel.posterior.winners_dataset import check_words
     from bayesduel.reporting.ranking import order_words
     from bayesduel.reporting.ranking_table import columns_of, rank_range_words, ranking_table
     from bayesduel.reporting.section import Text, Verdict
@@ -164,20 +164,8 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
         f"\nbest: probability of winning most pairings (Copeland). {rank_range_words(noun)} A "
         f"rank interval, as in a report, is of one {noun}, without the other {plural(noun)} "
         f"(pointwise). Win rate: against {an(noun)} drawn at random{halves}. "
-        f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy(), noun)}",
+        f"{check_words(result)}{order_words(frame['win_rate'].to_numpy(), noun)}",
         "small",
     )
     if rated is not None:
         yield Text(scores_words(rated.attrs, noun), "small")
-
-
-def _check_words(result: "Winners") -> str:
-    """Return what is known of whether a ranking holds."""
-    found = json.loads(result.attrs["check"])
-    if found == "not made":
-        if result.attrs["log_type"] == "pulls":
-            return (
-                "Items shown one at a time rank by how often they pay: there is nothing to check."
-            )
-        return "Whether a ranking holds was not checked: --check does it."
-    return str(found["sentence"])

@@ -22,7 +22,7 @@ from bayesduel.data.votes import Cells, distinct
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.earlier_scales import EarlierScales
 from bayesduel.inference.fit import sampled, takes_sparse
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import WEIGHED
 from bayesduel.inference.sample import sample
 from bayesduel.inference.stretched import draws_in

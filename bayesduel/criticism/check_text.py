@@ -6,19 +6,22 @@ import pandas as pd
 from scipy.special import ndtri
 
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
+from bayesduel.criticism.model_cycles import COMPARED_ARMS, LeftOut
 from bayesduel.criticism.ranking.posterior import RankingPosterior
 from bayesduel.criticism.transitivity.conditions import DRAWS
 from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence
-from bayesduel.text import SENTENCE, an, join, p_value, percent, plural, shorten
+from bayesduel.text import SENTENCE, an, count, join, p_value, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
 
 __all__ = [
     "ADVANTAGE",
+    "FLAT_FREE",
     "MODELLED",
     "ORDER_ADVICE",
     "both_orders_words",
+    "controlled_free_words",
     "cycle_words",
     "decided_units",
     "evidence_words",
@@ -26,6 +29,7 @@ __all__ = [
     "leading_words",
     "margin_words",
     "mean_count",
+    "not_compared_words",
     "once_words",
     "order_or_cycle_words",
     "p_words",
@@ -42,6 +46,10 @@ NO_MEANING = (
 )
 ADVANTAGE = "What follows allows a side advantage."
 ORDER_ADVICE = f"Let pairs meet in both orders to distinguish them; {NO_MEANING}."
+FLAT_FREE = (
+    "Winners without a ranking are left out: a model that allows cycles and has the same controls "
+    "needs a proper prior."
+)
 JUDGED = 30  # votes of a judge to be named
 NAMED = 5  # judges named
 
@@ -60,6 +68,26 @@ def teams_free_words(noun: str) -> str:
         f"Sides of several {plural(noun)} have no model without a ranking: it would have a "
         "probability for each pair of sides, and none for their members."
     )
+
+
+def controlled_free_words(model: str, n_cells: int, n_arms: int, noun: str) -> str:
+    """Return why a large log has no model that allows cycles and has controls."""
+    return (
+        f"Winners without a ranking are left out. {model} allows cycles and has the same controls, "
+        f"but it needs NUTS: hours for {n_cells:,} rows of {count(n_arms, noun)}. A preference "
+        "matrix does not have these controls."
+    )
+
+
+def not_compared_words(cause: LeftOut, noun: str = "arm") -> str:
+    """Return why models were not compared where none are named; "" where they were."""
+    arms = f"with more than {COMPARED_ARMS} {plural(noun)}, name the models to compare"
+    reasons: dict[LeftOut, str] = {
+        "quick": "this was a quick check",
+        "arms": arms,
+        "pairs": "fewer than two pairs met",
+    }
+    return f"Left out: {reasons[cause]}." if cause else ""
 
 
 def verdict_words(e: CycleEvidence, noun: str = "arm") -> tuple[str, str]:

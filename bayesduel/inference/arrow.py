@@ -49,9 +49,8 @@ class Arrow(NamedTuple):
     border: np.ndarray
     roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
     pull: np.ndarray  # how far the middle of each group moves with the border, (groups, m, p)
-    bare: (
-        np.ndarray
-    )  # the precision of the border less its prior, the groups integrated out, (p, p)
+    # the precision of the border less its prior, the groups integrated out, (p, p)
+    bare: np.ndarray
     tight: np.ndarray  # prior precisions of the groups, (groups, m)
     # the coupling of groups that are crossed; None where there are no such
     crossing: Crossing | None = None
@@ -212,9 +211,11 @@ class Layout:
         slope = self.to_groups.T @ found.slope
         lengths = np.array([one.multiply(one).sum(axis=1) for one in self._by_family])
         places = [slice(family.start * m, family.stop * m) for family in self.families]
-        squares = np.array([(slope[own] ** 2).sum() for own in places]) - lengths @ found.slope**2
+        squares = np.array([(slope[own] ** 2).sum() for own in places])
         shares = np.array([[(inside[a][:, b].data ** 2).sum() for b in places] for a in places])
-        return np.linalg.lstsq(shares - (lengths * weight**2) @ lengths.T, squares)[0]
+        squares_of_cells = lengths @ found.slope**2
+        shares_of_cells = (lengths * weight**2) @ lengths.T
+        return np.linalg.lstsq(shares - shares_of_cells, squares - squares_of_cells)[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
         """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.
@@ -225,11 +226,13 @@ class Layout:
         n_groups, m = self.groups.shape
         inside = self._grams[2].of(weight)
         blocks = np.zeros((n_groups, m, m))
-        row = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr))
         column = inside.indices
+        row = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr))
         own = row // m == column // m
-        blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
-        ends = np.append(0, np.cumsum(~own))[inside.indptr]
+        group, place = np.divmod(row[own], m)
+        blocks[group, place, column[own] % m] = inside.data[own]
+        n_between = np.append(0, np.cumsum(~own))
+        ends = n_between[inside.indptr]
         between = sparse.csr_array((inside.data[~own], column[~own], ends), inside.shape)
         blocks[:, np.arange(m), np.arange(m)] += tight
         try:
@@ -270,8 +273,9 @@ class Layout:
 
         Raises FloatingPointError if it is not positive definite.
         """
-        none = np.zeros((0, 0, 0))  # own numbers may bend upwards in some cells
-        return Arrow(ascent(bent + prior.precision)[0], none, none, bent, np.zeros((0, 0)))
+        none = np.zeros((0, 0, 0))
+        factor = ascent(bent + prior.precision)[0]  # own numbers may bend upwards in some cells
+        return Arrow(factor, none, none, bent, np.zeros((0, 0)))
 
     def solve(self, arrow: Arrow, gradient: np.ndarray) -> np.ndarray:
         """Return the inverse precision times a vector, (size,)."""
@@ -285,7 +289,8 @@ class Layout:
         if arrow.crossing is not None:
             half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
         across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0]
-        return self.join(along, across + (pull @ along.astype(pull.dtype)).reshape(across.shape))
+        pulled = pull @ along.astype(pull.dtype)
+        return self.join(along, across + pulled.reshape(across.shape))
 
     def step(
         self,
@@ -306,13 +311,15 @@ class Layout:
         density = self.density
         apart = near._replace(crossing=None)
         weight = np.maximum(-found.bend, 0.0)
-        cut = density.size - len(density.own)
+        cut = density.n_coefficients
 
         def times(x: np.ndarray) -> np.ndarray:
             eta = density.reach(x[None])[0]
-            own = -(found.cross.T @ eta) - found.second @ x[cut:]
-            pulled = density.design.pull(weight * eta - found.cross @ x[cut:])
-            return np.concatenate([pulled, own]) + prior.pull(x + prior.mean)
+            of_own = x[cut:]
+            own = -(found.cross.T @ eta) - found.second @ of_own
+            slope = weight * eta - found.cross @ of_own
+            likelihood = np.concatenate([density.design.pull(slope), own])
+            return likelihood + prior.pull(x + prior.mean)
 
         shape = (density.size, density.size)
         nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
@@ -350,7 +357,8 @@ class Layout:
 
         Crossed groups are independent given the border.
         """
-        along = dtrtrs(arrow.border, normal[:, self.border].T.astype(float), lower=1, trans=1)[0].T
+        on_border = normal[:, self.border].T.astype(float)
+        along = dtrtrs(arrow.border, on_border, lower=1, trans=1)[0].T
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
@@ -360,8 +368,9 @@ class Layout:
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
             own = normal[:, here].reshape(-1, *place.shape).swapaxes(0, 1)
             pull = arrow.pull[family].reshape(place.size, -1)
+            scaled = (own @ arrow.roots[family]) * width[family, :, None]
             moved = (along @ pull.T).reshape(-1, *place.shape)
-            moved += ((own @ arrow.roots[family]) * width[family, :, None]).swapaxes(0, 1)
+            moved += scaled.swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)
         return found
 
@@ -373,16 +382,21 @@ class Layout:
         inverse, failed = dtrtri(arrow.border, lower=1)
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
-        moved = [self.raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
-        return _squares(self._touched, np.concatenate(moved)) + self._alone(arrow.roots)
+        of_border = self.raw(inverse[:, keep]).T
+        of_groups = arrow.pull.reshape(-1, len(inverse)) @ inverse.T
+        through_border = _squares(self._touched, np.concatenate([of_border, of_groups]))
+        return through_border + self._alone(arrow.roots)
 
     def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
         """Return how much that variance changes, nearly, as crossed groups have another prior.
 
         The border is held as the one of `arrow`, whose curvatures are given; (cells,).
         """
-        factors, _ = self._inside(np.maximum(-found.bend, 0.0), self.priors(prior)[1])
-        return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
+        weight = np.maximum(-found.bend, 0.0)
+        _, tight = self.priors(prior)
+        factors, _ = self._inside(weight, tight)
+        roots = np.linalg.inv(factors).astype(self.kind)
+        return self._alone(roots) - self._alone(arrow.roots)
 
     def widened(self, arrow: Arrow, loosened: np.ndarray) -> np.ndarray:
         """Return how fast that variance grows, (cells,), as prior precisions change: not upwards.
@@ -392,7 +406,8 @@ class Layout:
         if not loosened.any():
             return np.zeros(self.density.n_cells)
         inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
-        return self._alone(inverse * np.sqrt(-loosened)[..., None].astype(self.kind))
+        by = np.sqrt(-loosened)[..., None].astype(self.kind)
+        return self._alone(inverse * by)
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""
@@ -413,7 +428,8 @@ class Layout:
             through = pull @ (covariance @ (pull.T @ signs))
             rows = ((turned + 2 * through) * turned).mean(axis=1)
             found.append([rows[f.start * m : f.stop * m].sum() for f in self.families])
-        return (np.array(found) + np.array(found).T) / 2
+        squares = np.array(found)
+        return np.asarray((squares + squares.T) / 2)
 
     def free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
@@ -436,44 +452,56 @@ def layout_of(density: LinearPredictor) -> Layout:
     Further ones are, the largest first, while the border is wide.
     """
     every = np.arange(density.size)
-    none = sparse.csr_array((density.n_cells, 0))
-    alone = Layout(density, every, np.zeros((0, 0), dtype=int), none, none, 0)
-    starts = np.cumsum([0, *(block.size for block in density.terms.values())])
+    by_term = _grouped(density)
+    if not by_term:
+        none = sparse.csr_array((density.n_cells, 0))
+        return Layout(density, every, np.zeros((0, 0), dtype=int), none, none, 0)
+    groups = by_term[0]
+    families = [slice(0, len(groups))]
+    for family in by_term[1:]:
+        if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
+            families.append(slice(len(groups), len(groups) + len(family)))
+            groups = np.concatenate([groups, family])
+    design = density.design
+    if isinstance(design, ScoreDesign):
+        scored = design.n_arms
+        parts = [design.scores, design.beside]
+    else:
+        scored = 0
+        parts = [design]
+    jacobians = [sparse.csr_array(part.jacobian) for part in parts]  # of few cells they are dense
+    matrix = sparse.csc_array(sparse.hstack(jacobians))
+    border = np.setdiff1d(every, groups.ravel())
+    raw = border[border < density.n_coefficients]
+    shift = 0
+    if scored:
+        shift = 1  # the scores have a column more than free numbers
+        others = raw[raw >= scored - 1] + shift
+        raw = np.concatenate([np.arange(scored), others])
+    to_border = sparse.csr_array(matrix[:, raw])
+    to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
+    return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
+
+
+def _grouped(density: LinearPredictor) -> list[np.ndarray]:
+    """Return the places in x of terms by group, (groups, m) each, the largest first.
+
+    The groups of such a term are independent, and each cell has coefficients of one of them.
+    """
     scales = {name: np.ones(1) for name in density.hypers}
-    found: list[np.ndarray] = []
-    for start, block in zip(starts, density.terms.values(), strict=False):
+    found = []
+    start = 0
+    for block in density.terms.values():
+        places = np.arange(start, start + block.size)
+        start += block.size
         if len(block.lengths) != 2 or block.size < FEWEST:
             continue
         touches = block.term.design(density.data)
         first = touches[0].at[0]
         same = all(t.at[0] is first or np.array_equal(t.at[0], first) for t in touches)
         if same and block.term.covariance(scales, block.lengths[0]) is None:
-            found.append(every[start : start + block.size].reshape(block.lengths))
-    if not found:
-        return alone
-    found.sort(key=lambda family: -family.size)
-    groups = found[0]
-    families = [slice(0, len(found[0]))]
-    for family in found[1:]:
-        if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
-            families.append(slice(len(groups), len(groups) + len(family)))
-            groups = np.concatenate([groups, family])
-    if isinstance(density.design, ScoreDesign):
-        scored = density.design.n_arms
-        parts = [density.design.scores, density.design.beside]
-    else:
-        scored = 0
-        parts = [density.design]
-    shift = 1 if scored else 0  # the scores have a column more than free numbers
-    border = np.setdiff1d(every, groups.ravel())
-    columns = border[border < density.size - len(density.own)]
-    raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
-    raw = raw if scored else columns
-    jacobians = [sparse.csr_array(part.jacobian) for part in parts]  # of few cells they are dense
-    matrix = sparse.csc_array(sparse.hstack(jacobians))
-    to_border = sparse.csr_array(matrix[:, raw])
-    to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
-    return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
+            found.append(places.reshape(block.lengths))
+    return sorted(found, key=lambda family: -family.size)
 
 
 def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.conditional_mode import log_scales, start_at
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.variational_conditional import Conditional, mode_at
 
 __all__ = ["EarlierScales"]

@@ -18,8 +18,8 @@ from bayesduel.data.votes import fingerprint
 from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
 from bayesduel.inference.default_model import AUTO, choose_model, missing_covariates
 from bayesduel.inference.draws import PosteriorDraws
-from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.nuts import sample_nuts
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import Quality
 from bayesduel.inference.sample import approximation_of, sample
 from bayesduel.inference.sandwich import robust_covariance

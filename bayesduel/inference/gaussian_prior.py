@@ -15,6 +15,7 @@ __all__ = [
     "family_means",
     "level_of",
     "log_projected",
+    "whitened",
 ]
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -155,6 +156,18 @@ def family_means(
     """
     share = _shared(tight @ families.member, families)
     return share * ((away * tight) @ families.member), np.sqrt(share)
+
+
+def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return coefficients of draws, (n, size), without their covariance along the first axis.
+
+    And by how much the log density falls that the covariance has a determinant.
+    """
+    root = np.linalg.cholesky(covariance)
+    shaped = values.reshape(len(values), len(covariance), -1)
+    solved = np.linalg.solve(root, shaped)
+    log_det = shaped.shape[2] * np.log(root.diagonal()).sum()
+    return solved.reshape(values.shape), log_det
 
 
 def _shared(own: np.ndarray, families: Families) -> np.ndarray:

@@ -576,7 +576,7 @@ def _climbed(
     phi: np.ndarray,
 ) -> np.ndarray:
     """Return x after a step of Newton's method, halved until the density is not lower."""
-    cut = density.size - len(density.own)
+    cut = density.n_coefficients
     apart = information + _diagonal(prior, 0.0)
 
     def times(step: np.ndarray) -> np.ndarray:

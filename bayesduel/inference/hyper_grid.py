@@ -19,7 +19,8 @@ from scipy.linalg import solve_banded
 
 __all__ = ["Grid", "explore", "spline"]
 
-NEGLIGIBLE = 12.0  # nodes are kept until the log density falls this far below its maximum
+# Nodes are kept until the log density falls this far below its maximum: to 6e-6 of it.
+NEGLIGIBLE = 12.0
 SPACING = 0.75  # of nodes, in standard deviations at the mode, and at most
 WIDEST = 0.2  # this: the conditional posterior may not change much from node to node
 
@@ -46,15 +47,14 @@ class Grid:
             return np.full(n, self.nodes[0]), np.zeros(n)
         edges = np.linspace(self.nodes[0], self.nodes[-1], 4001)
         middle = (edges[1:] + edges[:-1]) / 2
-        curve = spline(self.nodes, middle) @ self.log_density
-        mass = np.exp(curve - curve.max())
-        mass /= mass.sum()
+        mass = _mass(spline(self.nodes, middle) @ self.log_density)
         width = edges[1] - edges[0]
         cumulative = np.concatenate([[0.0], np.cumsum(mass)])
         cumulative /= cumulative[-1]
         level = (rng.permutation(n) + rng.uniform(size=n)) / n
         values = np.interp(level, cumulative, edges)
-        place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(mass) - 1)
+        bin_above = np.searchsorted(edges, values, side="right")
+        place = np.clip(bin_above - 1, 0, len(mass) - 1)
         return values, np.log(mass[place] / width)
 
     def tilted(self, values: np.ndarray, weights: np.ndarray) -> "Grid":
@@ -66,28 +66,38 @@ class Grid:
         if len(self.nodes) == 1:
             return self
         middle = weights @ values
-        wanted = np.array([0.0, weights @ (values - middle) ** 2])
+        variance = weights @ (values - middle) ** 2
+        tilt = self._tilt(middle, variance)
+        if tilt is None:
+            return self
+        tilted = self.log_density + tilt @ _powers(self.nodes - middle)
+        highest_end = tilted[[0, -1]].max()
+        if not highest_end < tilted.max() - NEGLIGIBLE / 3:
+            return self
+        return replace(self, log_density=tilted)
+
+    def _tilt(self, middle: float, variance: float) -> np.ndarray | None:
+        """Return the linear and the quadratic term around `middle`, or None where none are found.
+
+        With them the density has mean `middle` and this variance. By 50 steps of Newton's method at
+        most, of which the last moves the log density by less than 0.001.
+        """
         at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
-        terms = _powers(at - middle)
+        powers = _powers(at - middle)
         curve = spline(self.nodes, at) @ self.log_density
+        wanted = np.array([0.0, variance])
         tilt = np.zeros(2)
         for _ in range(50):
-            height = curve + tilt @ terms
-            mass = np.exp(height - height.max())
-            mass /= mass.sum()
-            missing = wanted - terms @ mass
-            centred = terms - (terms @ mass)[:, None]
-            step = np.linalg.lstsq((centred * mass) @ centred.T, missing, rcond=1e-12)[0]
+            mass = _mass(curve + tilt @ powers)
+            moments = powers @ mass
+            centred = powers - moments[:, None]
+            covariance = (centred * mass) @ centred.T
+            step = np.linalg.lstsq(covariance, wanted - moments, rcond=1e-12)[0]
             change = np.abs(step @ centred).max()
             tilt = tilt + step * min(1.0, NEGLIGIBLE / change)
             if change < 1e-3:
-                break
-        else:
-            return self
-        tilted = self.log_density + tilt @ _powers(self.nodes - middle)
-        if not tilted[[0, -1]].max() < tilted.max() - NEGLIGIBLE / 3:
-            return self
-        return replace(self, log_density=tilted)
+                return tilt
+        return None
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Return the index of the node nearest to each of `values`."""
@@ -114,32 +124,55 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     are at least three.
     """
     n = len(nodes)
-    width = np.diff(nodes)
-    step = width[:, None]
+    step = np.diff(nodes)[:, None]
     values = np.eye(n)
     slope = np.diff(values, axis=0) / step
-    if n == 3:  # a parabola
-        bend = (slope[1] - slope[0]) / (nodes[2] - nodes[0])
-        tangent = slope[[0, 0, 1]] + bend * np.stack([-step[0], step[0], step[1]])
-    else:
-        ends = nodes[2] - nodes[0], nodes[-1] - nodes[-3]
-        bands = np.zeros((3, n))
-        bands[0, 1:] = ends[0], *width[:-1]
-        bands[1] = width[1], *(2 * (width[:-1] + width[1:])), width[-2]
-        bands[2, :-1] = *width[1:], ends[1]
-        right = np.empty((n, n))
-        right[1:-1] = 3 * (step[1:] * slope[:-1] + step[:-1] * slope[1:])
-        for end, both, a, b in ((0, ends[0], 0, 1), (-1, ends[1], -1, -2)):
-            far = width[a] ** 2 * slope[b]
-            right[end] = ((width[a] + 2 * both) * width[b] * slope[a] + far) / both
-        tangent = solve_banded((1, 1), bands, right)
+    tangent = _tangents(nodes, slope)
     excess = (tangent[:-1] + tangent[1:] - 2 * slope) / step
-    place = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, n - 2)
-    away = (at - nodes[place])[:, None]
     cubic = excess / step
     square = (slope - tangent[:-1]) / step - excess
+    above = np.searchsorted(nodes, at, side="right")
+    place = np.clip(above - 1, 0, n - 2)
+    away = (at - nodes[place])[:, None]
     inner = (cubic[place] * away + square[place]) * away + tangent[place]
     return np.asarray(inner * away + values[place])
+
+
+def _tangents(nodes: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Return the slopes of splines at their nodes, (n, m), from those between the nodes."""
+    n = len(nodes)
+    width = np.diff(nodes)
+    step = width[:, None]
+    if n == 3:  # a parabola
+        bend = (slope[1] - slope[0]) / (nodes[2] - nodes[0])
+        away = np.stack([-step[0], step[0], step[1]])
+        return np.asarray(slope[[0, 0, 1]] + bend * away)
+    first_two = nodes[2] - nodes[0]
+    last_two = nodes[-1] - nodes[-3]
+    bands = np.zeros((3, n))
+    bands[0, 1] = first_two
+    bands[0, 2:] = width[:-1]
+    bands[1, 0] = width[1]
+    bands[1, 1:-1] = 2 * (width[:-1] + width[1:])
+    bands[1, -1] = width[-2]
+    bands[2, :-2] = width[1:]
+    bands[2, -2] = last_two
+    right = np.empty((n, slope.shape[1]))
+    right[0] = _end_condition(first_two, width[0], width[1], slope[0], slope[1])
+    right[1:-1] = 3 * (step[1:] * slope[:-1] + step[:-1] * slope[1:])
+    right[-1] = _end_condition(last_two, width[-1], width[-2], slope[-1], slope[-2])
+    return np.asarray(solve_banded((1, 1), bands, right))
+
+
+def _end_condition(
+    both: float, width: float, inner_width: float, slope: np.ndarray, inner_slope: np.ndarray
+) -> np.ndarray:
+    """Return the right-hand side of an end: the third derivative goes on over the inner node.
+
+    both: width of the outermost two intervals together. width, slope: of the outermost.
+    """
+    far = width**2 * inner_slope
+    return np.asarray(((width + 2 * both) * inner_width * slope + far) / both)
 
 
 def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -> Grid:
@@ -162,11 +195,11 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
 
     mode, deviation = _locate(at, seen, start)
     step = min(SPACING * deviation, WIDEST)
-    at(mode, seen[min(seen, key=lambda value: abs(value - mode))][1])
+    nearest = min(seen, key=lambda value: abs(value - mode))
+    peak = at(mode, seen[nearest][1])
     kept = {mode: seen[mode]}
     for direction in (-1.0, 1.0):
         value = mode
-        peak = seen[mode][0]
         for _ in range(2000):
             near = kept[value][1]
             value += direction * step
@@ -176,8 +209,17 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
                 break
         else:
             raise FloatingPointError("the density of the hyperparameter does not fall off")
-    nodes = np.array(sorted(kept))
-    return Grid(nodes, np.array([kept[v][0] for v in nodes]), tuple(kept[v][1] for v in nodes))
+    nodes = sorted(kept)
+    log_density = np.array([kept[node][0] for node in nodes])
+    conditionals = tuple(kept[node][1] for node in nodes)
+    return Grid(np.array(nodes), log_density, conditionals)
+
+
+def _mass(log_density: np.ndarray) -> np.ndarray:
+    """Return the shares of points of equal weight with this log density, (n,)."""
+    mass = np.exp(log_density - log_density.max())
+    mass /= mass.sum()
+    return mass
 
 
 def _powers(values: np.ndarray) -> np.ndarray:
@@ -204,11 +246,11 @@ def _locate(
     for _ in range(30):
         vertex, deviation = _parabola(centre, step, low, seen[centre][0], high)
         moved = abs(vertex - centre)
+        # The mode only places the nodes: it need not be nearer than 0.3 deviations.
         if moved < 0.3 * deviation and step < 1.5 * deviation:
             return vertex, deviation
         near = seen[centre][1]
-        at(vertex, near)
-        if seen[vertex][0] > seen[centre][0]:
+        if at(vertex, near) > seen[centre][0]:
             centre = vertex
         step = min(step / 2, max(moved, deviation))
         near = seen[centre][1]
@@ -225,5 +267,6 @@ def _parabola(
     if bend >= 0:
         return centre, step
     slope = (high - low) / (2 * step)
-    vertex = centre - slope / bend
-    return float(np.clip(vertex, centre - 2 * step, centre + 2 * step)), float(1 / np.sqrt(-bend))
+    vertex = np.clip(centre - slope / bend, centre - 2 * step, centre + 2 * step)
+    deviation = 1 / np.sqrt(-bend)
+    return float(vertex), float(deviation)

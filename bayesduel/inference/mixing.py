@@ -50,10 +50,12 @@ def rhat(draws: np.ndarray) -> np.ndarray:
 def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
     """Return the rank-normalised R-hat of each quantity, of place; a constant has none."""
     normal = _normal(halves)
+    n = normal.shape[1]
     within = normal.var(axis=1, ddof=1).mean(axis=0)
     between = normal.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(between / within + 1 - 1 / normal.shape[1]))
+        ratio = between / within + 1 - 1 / n
+        return np.asarray(np.sqrt(ratio))
 
 
 def bulk_ess(draws: np.ndarray) -> np.ndarray:
@@ -68,7 +70,8 @@ def tail_ess(draws: np.ndarray) -> np.ndarray:
 
 def _ess_below(draws: np.ndarray, level: float) -> np.ndarray:
     """Return the effective number of draws for the share of each quantity below a quantile."""
-    below = draws <= np.quantile(draws, level, axis=(0, 1))
+    quantile = np.quantile(draws, level, axis=(0, 1))
+    below = draws <= quantile
     return _effective(_split(below).astype(float))
 
 
@@ -79,47 +82,70 @@ def _split(draws: np.ndarray) -> np.ndarray:
 
 
 def _normal(draws: np.ndarray) -> np.ndarray:
-    """Return normal scores of the ranks of each quantity; equal draws have their mean rank."""
+    """Return normal scores of the ranks of each quantity, by Blom's offset of 3/8."""
     flat = draws.reshape(-1, draws.shape[2])
-    order = np.argsort(flat, axis=0)
-    ordered = np.take_along_axis(flat, order, axis=0)
-    place = np.arange(1.0, len(flat) + 1)[:, None]
-    new = np.ones((len(flat) + 1, flat.shape[1]), dtype=bool)
-    new[1:-1] = ordered[1:] != ordered[:-1]
-    starts = np.where(new[:-1], place, 0.0)
-    ends = np.where(new[1:], place, np.inf)
-    first = np.maximum.accumulate(starts)
-    last = np.minimum.accumulate(ends[::-1])[::-1]
-    rank = np.empty(flat.shape)
-    np.put_along_axis(rank, order, (first + last) / 2, axis=0)
-    level = (rank - 3 / 8) / (len(flat) + 1 / 4)
+    level = (_ranks(flat) - 3 / 8) / (len(flat) + 1 / 4)
     return np.asarray(ndtri(level)).reshape(draws.shape)
 
 
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks in each column from 1; equal values have their mean rank."""
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    place = np.arange(1.0, len(values) + 1)[:, None]
+    changes = ordered[1:] != ordered[:-1]
+    at_end = np.ones((1, values.shape[1]), dtype=bool)
+    begins = np.concatenate([at_end, changes])
+    ends = np.concatenate([changes, at_end])
+    first = np.maximum.accumulate(np.where(begins, place, 0.0))
+    last_from_behind = np.minimum.accumulate(np.where(ends, place, np.inf)[::-1])
+    last = last_from_behind[::-1]
+    rank = np.empty(values.shape)
+    np.put_along_axis(rank, order, (first + last) / 2, axis=0)
+    return rank
+
+
 def _effective(draws: np.ndarray) -> np.ndarray:
-    """Return the effective number of draws for the mean, by Geyer's initial monotone sequence."""
-    chains, n, n_quantities = draws.shape
+    """Return the effective number of draws for the mean of each quantity."""
+    n_chains, n, _ = draws.shape
+    covariance = _autocovariance(draws)
+    within = covariance[0] * n / (n - 1)
+    between = draws.mean(axis=1).var(axis=0, ddof=1)
+    total = covariance[0] + between
+    with np.errstate(invalid="ignore"):  # of a constant
+        correlation = 1 - (within - covariance) / total
+    correlation[0] = 1.0
+    size = n_chains * n
+    # Vehtari and others: of chains that go to and fro, size x log10(size) draws at most
+    shortest = 1 / np.log10(size)
+    found = size / np.maximum(_relaxation(correlation), shortest)
+    constant = np.ptp(draws, axis=(0, 1)) < 1e-15  # as ArviZ has it
+    return np.where(constant, float(size), found)
+
+
+def _autocovariance(draws: np.ndarray) -> np.ndarray:
+    """Return the autocovariance of each quantity, (lags, quantities), the mean of all chains."""
+    n = draws.shape[1]
     away = draws - draws.mean(axis=1, keepdims=True)
     padded = 2 ** (2 * n - 1).bit_length()
     wave = np.fft.rfft(away, padded, axis=1)
     products = np.fft.irfft(abs(wave) ** 2, axis=1)[:, :n]
-    covariance = products.mean(axis=0) / n
-    within = covariance[0] * n / (n - 1)
-    total = covariance[0] + draws.mean(axis=1).var(axis=0, ddof=1)
-    with np.errstate(invalid="ignore"):  # of a constant
-        rho = 1 - (within - covariance) / total
-    rho[0] = 1.0
+    return np.asarray(products.mean(axis=0) / n)
+
+
+def _relaxation(correlation: np.ndarray) -> np.ndarray:
+    """Return how many draws are worth one independent draw, by autocorrelations (lags, quantities).
+
+    By Geyer's initial monotone sequence: sums of pairs of lags, while they are positive.
+    """
+    n, n_quantities = correlation.shape
     n_pairs = n // 2
-    pairs = rho[: 2 * n_pairs].reshape(n_pairs, 2, n_quantities).sum(axis=1)
+    pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2, n_quantities).sum(axis=1)
     last = (n - 3) // 2  # pair that is looked at
     at_last = np.ones((1, n_quantities), dtype=bool)
     ends = np.append(pairs[1:last] <= 0, at_last, axis=0)
     end = 1 + ends.argmax(axis=0)  # the first pair that is not positive
     kept = np.arange(n_pairs)[:, None] < end
     monotone = np.where(kept, np.minimum.accumulate(pairs), 0.0)
-    after = np.take_along_axis(rho, 2 * end[None], axis=0)[0]
-    length = 2 * monotone.sum(axis=0) - 1 + np.maximum(after, 0.0)
-    size = chains * n
-    found = size / np.maximum(length, 1 / np.log10(size))
-    constant = np.ptp(draws, axis=(0, 1)) < 1e-15
-    return np.where(constant, float(size), found)
+    after = np.take_along_axis(correlation, 2 * end[None], axis=0)[0]
+    return np.asarray(2 * monotone.sum(axis=0) - 1 + np.maximum(after, 0.0))

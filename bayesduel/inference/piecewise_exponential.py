@@ -11,8 +11,11 @@ import numpy as np
 
 __all__ = ["PiecewiseExponential"]
 
-WORKED_ON = 1_000_000  # comparisons of levels and points at once
-LEVEL = 1e-9  # change of the log density over a piece below which it is level
+WORKED_ON = (
+    1_000_000  # comparisons of levels and points at once, a byte each: they stay in the cache
+)
+# Change of the log density over a piece below which it is level: expm1(d) / d is 1 up to d / 2.
+LEVEL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,9 @@ class PiecewiseExponential:
         if not np.isfinite(height).all():
             raise FloatingPointError("a log density is not finite along an axis")
         raw = cls(points, height)
-        if not ((raw.slopes[:, 0] > 0).all() and (raw.slopes[:, -1] < 0).all()):
+        rises = raw.slopes[:, 0] > 0
+        falls = raw.slopes[:, -1] < 0
+        if not (rises & falls).all():
             raise FloatingPointError("a log density does not fall off along an axis")
         log_mass = np.log(raw.masses.sum(axis=1))
         return cls(points, height - log_mass[:, None]), float(log_mass.sum())
@@ -41,7 +46,9 @@ class PiecewiseExponential:
     @cached_property
     def slopes(self) -> np.ndarray:
         """Slope of the log density in each piece, the tails' among them, shape (size, m + 1)."""
-        inner = np.diff(self.log_density, axis=1) / np.diff(self.points, axis=1)
+        rise = np.diff(self.log_density, axis=1)
+        width = np.diff(self.points, axis=1)
+        inner = rise / width
         return np.column_stack([inner[:, 0], inner, inner[:, -1]])
 
     @cached_property
@@ -49,9 +56,11 @@ class PiecewiseExponential:
         """Mass of each piece, shape (size, m + 1)."""
         height = np.exp(self.log_density)
         rise = np.diff(self.log_density, axis=1)
+        width = np.diff(self.points, axis=1)
         level = np.abs(rise) < LEVEL
-        mean = np.where(level, 1.0, np.expm1(rise) / np.where(level, 1.0, rise))
-        inner = height[:, :-1] * mean * np.diff(self.points, axis=1)
+        safe = np.where(level, 1.0, rise)
+        mean = np.where(level, 1.0, np.expm1(rise) / safe)  # over the height at the left
+        inner = height[:, :-1] * mean * width
         first = height[:, 0] / self.slopes[:, 0]
         last = -height[:, -1] / self.slopes[:, -1]
         return np.column_stack([first, inner, last])
@@ -73,33 +82,36 @@ class PiecewiseExponential:
     def moved(self, shift: np.ndarray, stretch: np.ndarray) -> "PiecewiseExponential":
         """Return the densities of shift + stretch times these numbers, each of shape (size,)."""
         points = shift[:, None] + stretch[:, None] * self.points
-        return replace(self, points=points, log_density=self.log_density - np.log(stretch)[:, None])
+        log_density = self.log_density - np.log(stretch)[:, None]
+        return replace(self, points=points, log_density=log_density)
 
     def _inverted(self, rows: slice, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return quantiles of some numbers at levels in [0, 1), (rows, n), and log densities."""
         points = self.points[rows]
-        log_density = self.log_density[rows]
-        slopes = self.slopes[rows]
         mass = self.masses[rows]
         below = np.cumsum(mass, axis=1)
         level = level * below[:, -1:]
         last = mass.shape[1] - 1
         n_below = (below[:, :, None] <= level[:, None, :]).sum(axis=1)
         piece = np.minimum(n_below, last)
-        start = np.maximum(piece - 1, 0)
-
-        def at(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-            return np.take_along_axis(values, place, axis=1)
-
-        beyond = (level - at(below, piece)) / at(mass, piece)
-        share = np.clip(beyond + 1.0, 1e-300, 1.0 - 1e-16)
-        slope = at(slopes, piece)
+        start = np.maximum(piece - 1, 0)  # the point at which a piece begins; a left tail ends
+        share = 1.0 + (level - _at(below, piece)) / _at(mass, piece)
+        share = np.clip(share, 1e-300, np.nextafter(1.0, 0.0))  # logarithms of it are finite
         widths = np.diff(points, axis=1)
-        width = at(widths, np.minimum(start, widths.shape[1] - 1))
-        level_piece = np.abs(slope * width) < LEVEL
-        safe = np.where(level_piece, 1.0, slope)
+        width = _at(widths, np.minimum(start, widths.shape[1] - 1))
+        slope = _at(self.slopes[rows], piece)
+        rise = slope * width
+        is_level = np.abs(rise) < LEVEL
+        safe = np.where(is_level, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
-        reach = np.where(piece == last, -1.0, np.expm1(slope * width))
-        step = np.where(level_piece, share * width, np.log1p(share * reach) / safe)
+        reach = np.where(piece == last, -1.0, np.expm1(rise))
+        step = np.where(is_level, share * width, np.log1p(share * reach) / safe)
         step = np.where(piece == 0, np.log(share) / safe, step)
-        return at(points, start) + step, at(log_density, start) + slope * step
+        values = _at(points, start) + step
+        log_density = _at(self.log_density[rows], start) + slope * step
+        return values, log_density
+
+
+def _at(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return the values of each row at some places, (rows, n)."""
+    return np.take_along_axis(values, place, axis=1)

@@ -11,8 +11,8 @@ import pandas as pd
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.gaussian_prior import Families, log_projected
-from bayesduel.inference.linear_predictor import members_of
 from bayesduel.inference.nuts import INNER
+from bayesduel.inference.term_coefficients import members_of
 from bayesduel.models.prior import Entries, normals
 from bayesduel.models.scores import FAMILY
 from bayesduel.models.settings import Arrays, Named

@@ -16,7 +16,7 @@ from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import PosteriorDraws, Proposals
 from bayesduel.inference.laplace import LaplaceApproximation
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import (
     COVERED,
     PSIS,

@@ -66,7 +66,8 @@ from bayesduel.inference.conditional_mode import (
     named_parameters,
 )
 from bayesduel.inference.datatree import dataset
-from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]

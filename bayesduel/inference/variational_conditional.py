@@ -25,7 +25,6 @@ __all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding"
 
 NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 24  # of a conditional, at most
-LEAP = 50.0, 0.5  # gain of a step by cells, in all and a coefficient, beyond which it is shortened
 GAIN = 1e-3  # of the log density, below which a step ends them
 LOOSE = 0.02  # residual of a step by conjugate gradients: the next one makes up for it
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
@@ -63,8 +62,8 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
     x = np.zeros(density.size) if start is None else start.copy()
 
     def height(x: np.ndarray) -> float:
-        eta = density.eta(x)
-        return float(density.likelihood(x, phi, eta[None])[0].sum() - 0.5 * _square(prior, x))
+        cells = density.likelihood(x, phi, density.eta(x)[None])[0]
+        return float(cells.sum() - 0.5 * _square(prior, x))
 
     value = height(x)
     near = None
@@ -128,7 +127,7 @@ def conditional_at(
             variance = layout.spread(arrow)
     elif layout.crossed:
         variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
-    far = max(LEAP[0], LEAP[1] * density.size)
+    far = max(50.0, 0.5 * density.size)  # gain of a step by cells beyond which it is shortened
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
@@ -156,19 +155,32 @@ def conditional_at(
             break
     if arrow is None or bent is None:
         raise FloatingPointError("Newton's method did not come close to the mean")
-    eta = density.eta(x) + AT[:, None] * np.sqrt(variance)
-    terms = density.likelihood(x, phi, eta)
-    weight = np.maximum(-bent.bend, 0.0)
-    value = float((MASS @ terms).sum()) + prior.half_log_det - 0.5 * _square(prior, x)
-    value += 0.5 * float((weight * variance).sum()) - arrow.half_log_det
+    nowhere = np.full(len(phi), np.nan)
+    here = Conditional(phi, x, arrow, variance, np.nan, bent, nowhere)
+    here = here._replace(bound=_bound(density, here, prior))
+    return here._replace(slope=_slope(layout, here)) if sloped else here
+
+
+def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
+    """Return the evidence bound of a conditional, whose prior is given."""
+    phi = here.phi
+    eta = density.eta(here.x) + AT[:, None] * np.sqrt(here.variance)
+    cells = density.likelihood(here.x, phi, eta)
+    weight = np.maximum(-here.bent.bend, 0.0)
+    value = float((MASS @ cells).sum()) + prior.half_log_det - 0.5 * _square(prior, here.x)
+    value += 0.5 * float((weight * here.variance).sum()) - here.arrow.half_log_det
     value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
-    here = Conditional(phi, x, arrow, variance, value, bent, np.full(len(phi), np.nan))
-    if not sloped:
-        return here
+    return value
+
+
+def _slope(layout: Layout, here: Conditional) -> np.ndarray:
+    """Return the gradient of the bound in the hyperparameters, (q,), by differences."""
     expected = _expected(layout, here)
-    unit = STEP * np.eye(len(phi))
-    slope = [(expected(phi + one) - expected(phi - one)) / (2 * STEP) for one in unit]
-    return here._replace(slope=np.array(slope))
+    slope = []
+    for unit in STEP * np.eye(len(here.phi)):
+        rise = expected(here.phi + unit) - expected(here.phi - unit)
+        slope.append(rise / (2 * STEP))
+    return np.array(slope)
 
 
 def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: np.ndarray) -> Any:
@@ -193,39 +205,56 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     q = len(here.phi)
     expected = _expected(layout, here)
     unit = STEP2 * np.eye(q)
-    at = [(expected(phi + one), expected(phi - one)) for one in unit]
     middle = expected(phi)
     bend = np.empty((q, q))
-    curved = np.array([sum(values) - 2 * middle for values in at])
+    curved = []
     border = []
     groups = []
     turned = []
-    for k in range(q):
-        ahead, back = (density.prior(phi + one) for one in (unit[k], -unit[k]))
-        (on, of), (on_back, of_back) = layout.priors(ahead), layout.priors(back)
-        border.append((on - on_back) / (2 * STEP2))
-        groups.append((of - of_back) / (2 * STEP2))
+    for one in unit:
+        curved.append(expected(phi + one) + expected(phi - one) - 2 * middle)
+        ahead = density.prior(phi + one)
+        back = density.prior(phi - one)
+        border_ahead, groups_ahead = layout.priors(ahead)
+        border_back, groups_back = layout.priors(back)
+        border.append((border_ahead - border_back) / (2 * STEP2))
+        groups.append((groups_ahead - groups_back) / (2 * STEP2))
         turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
+    for k in range(q):
         bend[k, k] = -curved[k] / STEP2**2
         for j in range(k):
-            both = unit[k] + unit[j]
-            corners = curved[k] + curved[j]
+            apart = curved[k] + curved[j]
+            corners = apart
             if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
+                both = unit[k] + unit[j]
                 corners = expected(phi + both) + expected(phi - both) - 2 * middle
-            bend[k, j] = bend[j, k] = (curved[k] + curved[j] - corners) / (2 * STEP2**2)
+            bend[k, j] = (apart - corners) / (2 * STEP2**2)
+            bend[j, k] = bend[k, j]
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
     bend -= (linear @ solved.T + solved @ linear.T) / 2 + quadratic / 2
-    # Cells bend less where predictors vary more: by Stein's identities for averages.
-    by_eta, by_variance = (
-        density.averaged(here.x, phi, AT, mass, here.variance).bend
-        / np.maximum(here.variance, TINY) ** power
-        for mass, power in ((MASS * AT, 0.5), (MASS * (AT**2 - 1) / 2, 1.0))
-    )
+    return bend - _yielded(layout, here, density.reach(solved), groups)
+
+
+def _yielded(
+    layout: Layout, here: Conditional, moved: np.ndarray, groups: list[np.ndarray]
+) -> np.ndarray:
+    """Return what the curvature loses, as cells bend less where predictors vary more, (q, q).
+
+    By Stein's identities for averages. moved: how predictors move, (q, cells). groups: how prior
+    precisions of the groups do, (groups, m) each.
+    """
+    at = np.maximum(here.variance, TINY)
+
+    def averaged(mass: np.ndarray) -> np.ndarray:
+        return layout.density.averaged(here.x, here.phi, AT, mass, here.variance).bend
+
+    by_eta = averaged(MASS * AT) / at**0.5
+    by_variance = averaged(MASS * (AT**2 - 1) / 2) / at
     wider = np.array([layout.widened(here.arrow, one) for one in groups])
-    mixed = (density.reach(solved) * by_eta) @ wider.T
-    return bend - (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
+    mixed = (moved * by_eta) @ wider.T
+    return np.asarray((mixed + mixed.T + (wider * by_variance) @ wider.T) / 2)
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
@@ -249,9 +278,10 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
         for piece in prior.pieces:
             if piece.inverse is None:
                 total -= 0.5 * float(piece.tight @ variance[piece.here])
-            else:
-                place = at[piece.here]
-                total -= 0.5 * float((piece.dense() * covariance[np.ix_(place, place)]).sum())
+                continue
+            place = at[piece.here]
+            products = piece.dense() * covariance[np.ix_(place, place)]
+            total -= 0.5 * float(products.sum())
         total += float(density.log_hyper(phi[None])[0])
         if (phi != here.phi)[responds].any():
             total += float((MASS @ density.likelihood(x, phi, eta)).sum())
@@ -269,7 +299,8 @@ def responding(density: LinearPredictor) -> np.ndarray:
 
 def _apart(values: np.ndarray, others: np.ndarray) -> float:
     """Return the largest difference over the largest of the values."""
-    return float(np.abs(values - others).max() / max(float(np.abs(values).max()), 1e-300))
+    largest = max(float(np.abs(values).max()), 1e-300)
+    return float(np.abs(values - others).max() / largest)
 
 
 def _square(prior: Prior, x: np.ndarray) -> float:

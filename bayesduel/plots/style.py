@@ -61,7 +61,7 @@ LEGEND = 90  # terminal columns of a name in a legend or a title
 NEW: Any = None  # stands for the axes of a new figure
 RETURNED = {  # the class of what a function returns
     "bayesduel.category_ranks": "bayesduel.posterior.category_ranks.CategoryRanks",
-    "bayesduel.check": "bayesduel.criticism.check.Check",
+    "bayesduel.check": "bayesduel.criticism.check_result.Check",
     "bayesduel.compare_models": "bayesduel.criticism.compare.Comparison",
     "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
     "bayesduel.compare_policies": "xarray.Dataset",

@@ -10,7 +10,7 @@ from bayesduel.plots.preference import preference_size
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
 
 __all__ = [
     "CYCLICITY_SIZE",

@@ -73,8 +73,8 @@ class JudgeAgreement(Result):
             among += f" ({n:,} in the log)"
         if not self.drop:
             return (
-                "No judge agrees less with the others than the others agree among "
-                f"themselves, beyond chance ({among}, family-wise error rate 5 %). "
+                "The votes do not show that a judge agrees less with the others than chance "
+                f"explains ({among}, family-wise error rate 5 %). "
                 "Agreement gives no reason to leave a judge out."
             )
         rows = self.table.set_index("judge").loc[list(self.drop)]

@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.posterior.estimand import estimand_words
+from bayesduel.posterior.upset import upset_words
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import shown_value, whole
 from bayesduel.text import Result, join, probability
@@ -45,6 +46,8 @@ class TopKSets(Result):
         How many posterior draws.
     monte_carlo_error
         Standard error of the probability of the first set.
+    upset
+        A pair whose duels say the contrary of the ranking, beyond chance, in a sentence; or "".
     """
 
     k: int
@@ -58,6 +61,7 @@ class TopKSets(Result):
     source: str
     n_draws: int
     monte_carlo_error: float
+    upset: str = ""
 
     @property
     def sentence(self) -> str:
@@ -73,7 +77,7 @@ class TopKSets(Result):
                 f" The {self.k} arms most likely to be in the top {self.k}, taken one by "
                 f"one: {join(likely, self.k)}."
             )
-        return f"{words} {self.controls}".rstrip()
+        return " ".join(filter(None, [words, self.upset, self.controls]))
 
     def summary(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -140,6 +144,10 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
+    upset = ""
+    if draws.score is not None and not draws.many:
+        total = np.sum([P.sum(axis=0) for P in draws.matrices()], axis=0)
+        upset = upset_words(fit, total / draws.n_draws, covariance)
     return TopKSets(
         k=k,
         sets=sets,
@@ -152,6 +160,7 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         source=str(fit.attrs.get("source", "")),
         n_draws=draws.n_draws,
         monte_carlo_error=float(np.sqrt(first * (1 - first) / effective)),
+        upset=upset,
     )
 
 

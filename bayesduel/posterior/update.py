@@ -18,11 +18,14 @@ from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.read.duels import log_in
 from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint
 from bayesduel.inference.clusters import clusterings
+from bayesduel.inference.default_model import TIES
 from bayesduel.inference.fit import fitted
+from bayesduel.models.model import Model
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import by_reader, check_log
 from bayesduel.system.options import Method
-from bayesduel.text import count
+from bayesduel.system.warnings import warn
+from bayesduel.text import count, percent
 
 __all__ = ["beyond_counts", "log_of", "update"]
 
@@ -72,6 +75,11 @@ def update(
         covariates, or where standard errors are cluster-robust.
     method, draws, chains, seed, log_likelihood, progress
         As in :func:`bayesduel.fit`; `seed` is by default that of `fit`.
+
+    Warns
+    -----
+    BayesduelWarning
+        If the log has ties enough for a model with ties only with `new_duels`: the model is kept.
 
     Raises
     ------
@@ -123,6 +131,7 @@ def update(
         progress=progress,
         near=_modes(fit, log.arms),
     )
+    _warn_of_ties(duels, log, tree.duel.model)
     tree.attrs["added"] = json.dumps(added)
     warm = (
         tree.attrs["method"] == "laplace"
@@ -132,6 +141,20 @@ def update(
     start = "Newton's method started at the earlier mode" if warm else "fitted anew"
     tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
     return tree
+
+
+def _warn_of_ties(earlier: Any, log: Any, model: Model) -> None:
+    """Warn where new duels bring ties for which the default model would have an outcome."""
+    if not isinstance(log, Duels) or model.response.outcome != "win":
+        return
+    before = earlier.n_ties / max(earlier.n_duels, 1)
+    now = log.n_ties / max(log.n_duels, 1)
+    if before <= TIES < now:
+        warn(
+            f"with the new duels {percent(now)} % are ties (before: {percent(before)} %). The "
+            f"model {model.name} is kept, in which a tie counts half a win. A fit of all duels has "
+            "ties as an outcome by default (davidson)"
+        )
 
 
 def _added(fit: xr.DataTree, new_duels: Duels | Rankings) -> list[str]:

@@ -20,7 +20,7 @@ __all__ = ["TransitivityCheck", "checked", "largest", "rejects"]
 
 @runtime_checkable
 class TransitivityCheck(Protocol):
-    """What a check answers here; see :class:`bayesduel.criticism.check.Check`."""
+    """What a check answers here; see :class:`bayesduel.criticism.check_result.Check`."""
 
     @property
     def transitive(self) -> bool | None:

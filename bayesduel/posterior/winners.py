@@ -38,6 +38,7 @@ from bayesduel.posterior.election_of_many import (
 from bayesduel.posterior.estimand import estimand, estimand_words
 from bayesduel.posterior.separation import rank_range, separation, tiers
 from bayesduel.posterior.top_k import check_k
+from bayesduel.posterior.upset import upset_words
 from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
@@ -122,7 +123,9 @@ def winners(
     a tie, in models that have it as an outcome) and, for score models,
     ``score_difference_mean``, ``_lower``, ``_upper``: contrasts, so that no interval depends
     on a reference arm. ``order`` holds the arms' indices, best mean rank first. Attributes:
-    ``verdict`` (a sentence), ``check`` (what the check found, or "not made"), ``verdict_kind``,
+    ``verdict`` (a sentence), ``check`` (what the check found, or "not made"), ``upset`` (without a
+    check: a pair whose duels say the contrary of the ranking, beyond chance; or ""),
+    ``verdict_kind``,
     ``verdict_arms``, ``verdict_probability``, ``top_set`` (the first k arms of ``order``),
     ``top_set_probability`` (that they are the k best; :func:`bayesduel.top_k` has the most
     probable sets), ``tier_errors`` (of each boundary: posterior
@@ -208,9 +211,13 @@ def winners(
     tier_errors = _tier_errors(found.rank, order, tier)
     top = order[:k]
     top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
+    upset = ""
+    if check is None and draws.score is not None and isinstance(pairs, PairSummary):
+        upset = upset_words(tree, pairs.mean, used)
     attrs = {
-        "verdict": verdict.words,
+        "verdict": f"{verdict.words} {upset}".rstrip(),
         "verdict_overall": verdict.sentence,
+        "upset": upset,
         "refusal": dependence.refusal,
         "verdict_kind": verdict.kind,
         "verdict_arms": json.dumps(verdict.arms),

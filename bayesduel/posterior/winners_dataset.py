@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import across_words
+from bayesduel.system.arguments import by_reader
 from bayesduel.text import (
     NOW_CALLED,
     an,
@@ -19,7 +20,7 @@ from bayesduel.text import (
     section_html,
 )
 
-__all__ = ["Winners", "best_first"]
+__all__ = ["Winners", "best_first", "check_words"]
 
 JSON_ATTRS = (
     "verdict_arms",
@@ -199,18 +200,29 @@ def _notes(dataset: Winners) -> str:
     if n_tiers > 1:
         tiers = (
             f"There are {n_tiers} tiers: the first {noun} of a tier is ahead of all lower tiers "
-            f"(error probability of each boundary {_at_most(a['tier_error'])})."
+            f"(the probability that this is wrong is {_at_most(a['tier_error'])} for each tier)."
         )
     controls = f" {a['controls']}" if a.get("controls") else ""
     return (
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
-        f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given the "
-        f"{plural(noun)} surely above and below it. The order is that of mean ranks by "
-        f"{a['ranked_by']}. {tiers} "
+        f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
+        f"the {plural(noun)} that surely rank above and below it. The order is that of "
+        f"mean ranks by {a['ranked_by']}. {tiers} {check_words(dataset)} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
         f"{a['dependence']}{controls} Model: {a['model_words']}."
     )
+
+
+def check_words(dataset: Winners) -> str:
+    """Return what is known of whether a ranking holds."""
+    found = json.loads(dataset.attrs.get("check", '"not made"'))
+    if found != "not made":
+        return str(found["sentence"])
+    if dataset.attrs.get("log_type") == "pulls":
+        return "Items shown one at a time rank by how often they pay: there is nothing to check."
+    how = by_reader("bd.check(duels) does it", "--check does it")
+    return f"Whether a ranking holds was not checked: {how}."
 
 
 def _noun(dataset: Winners) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bayesduel.criticism.audit import Audit
     from bayesduel.criticism.calibration import Calibration
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
     from bayesduel.data.health import Health
     from bayesduel.posterior.generalizability import Generalizability

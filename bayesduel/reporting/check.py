@@ -20,7 +20,7 @@ from bayesduel.text import SENTENCE, an, begun, count, percent, plural, shorten,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
     from bayesduel.criticism.compare import Comparison
 
 __all__ = [
@@ -145,7 +145,7 @@ def comparison_section(check: "Check") -> Section:
     """Return the section on the models that a check compared."""
     body: tuple[Block, ...]
     if check.comparison is None:
-        body = blocks(check.not_compared_words)
+        body = blocks(check.why_not_compared)
     else:
         body = blocks(
             comparison_table(check.comparison), check.comparison.sentence, _cycles_by_model(check)

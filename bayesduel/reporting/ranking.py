@@ -47,7 +47,7 @@ from bayesduel.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.analysis import Analysis
@@ -170,10 +170,11 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
         return ()
     middle, low, high = (percent(value) for value in a.side_advantage)
     halves = " (by the fitted model; a tie counts half)" if a.duels.n_ties else ""
+    zero = " whose covariates are all zero" if "covariate_effect" in a.fit["posterior"] else ""
     side = sides_of(a.duels).left
     return (
         f"Side advantage: {side} wins {middle} % [{low}, {high}] of duels between equals"
-        f"{halves}. The ranking is without this advantage.",
+        f"{zero}{halves}. The ranking is without this advantage.",
     )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayesduel.criticism.check import Check
+from bayesduel.criticism.check_result import Check
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import Analysis, analyse, log_of

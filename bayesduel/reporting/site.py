@@ -81,7 +81,8 @@ def site(
     folder
         The folder to write to; made if it does not exist.
     title
-        Heading. Default: that of the edition before, or the name of the log's file.
+        Heading. Default: the one that was given for the edition before, or the name of the log's
+        file.
     date
         Of the edition, as "2026-11-25"; one of the same date is replaced. Default: today (UTC).
     command
@@ -125,8 +126,9 @@ def site(
         raise TypeError(f"log should be a Duels or a fit, got {type(one).__name__}")
     earlier = [_edition(folder, old) for old in held["editions"] if old < today]
     step("writing pages")
-    title = title or held["title"] or one.duels.read_summary.title
-    made = _Pages(one, title, today, earlier, held["pages"], sections(one, command=command))
+    title = title or held["title"]
+    parts = sections(one, command=command)
+    made = _Pages(one, title, today, earlier, held["pages"], parts)
     for name in (INDEX, MEMORY):
         check_not_read(folder / name, files_read({"": log}, duels), "folder")
     write_texts(folder, made.texts())
@@ -144,12 +146,13 @@ def _memory(folder: Path) -> dict[str, Any]:
             )
         return {"title": None, "editions": [], "pages": {}}
     held = _json(path)
-    held = held if isinstance(held, dict) else {}
+    held = {"title": None} | held if isinstance(held, dict) else {}
     pages, editions, title = (held.get(name) for name in ("pages", "editions", "title"))
     names = [str(name) for name in pages.values()] if isinstance(pages, dict) else [""]
     if not all(map(NAME.fullmatch, names)) or len({*names}) < len(names):
         raise ValueError(f"{path} is damaged: pages should be names of small letters and digits")
-    if not isinstance(title, str) or not isinstance(editions, list):
+    titled = title is None or isinstance(title, str)
+    if not held or not titled or not isinstance(editions, list):
         raise ValueError(f"{path} is damaged: it should have a title and a list of editions")
     for old in editions:
         _date(old, f"{path} is damaged: an edition")
@@ -197,7 +200,7 @@ class _Pages:
     """The files of a site.
 
     one: the analysis of the log.
-    title: heading of the first page.
+    title: heading of the first page, if one was given. Default: the name of the log.
     today: date of the edition.
     earlier: editions before it, in order.
     known: names of the pages that there are, by arm.
@@ -207,14 +210,15 @@ class _Pages:
     def __init__(
         self,
         one: Analysis,
-        title: str,
+        title: str | None,
         today: str,
         earlier: Sequence[Edition],
         known: Mapping[str, str],
         parts: Sequence[Section],
     ) -> None:
         self._one = one
-        self._title = title
+        self._given = title
+        self._title = title or one.duels.read_summary.title
         self._parts = parts
         self._board = next(part for part in parts if part.id == "ranking")
         content = self._board.tables["ranking"].content
@@ -250,7 +254,7 @@ class _Pages:
             yield f"arms/{self._names[arm]}.json", text
         for arm in self._gone:
             yield f"arms/{self._names[arm]}.html", self._page(arm, self._absent(arm))
-        memory = {"title": self._title, "editions": days, "pages": self._names}
+        memory = {"title": self._given, "editions": days, "pages": self._names}
         yield MEMORY, to_json(memory)
 
     def _page(self, title: str, parts: Sequence[Section]) -> str:

@@ -33,6 +33,7 @@ from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
 from bayesduel.system.warnings import warn
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -183,10 +184,21 @@ def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any])
     differs = [k for k in {*known, *wanted} if known.get(k) != wanted.get(k)]
     if differs:
         name = min(differs)
+        there, here = _shown(known.get(name), wanted.get(name))
         raise ValueError(
             f"out should be a new path or a trace of the same simulation, got {path}. Its {name} "
-            f"is {known.get(name)!r}, and this simulation has {wanted.get(name)!r}"
+            f"is {there}, and this simulation has {here}"
         )
+
+
+def _shown(known: Any, wanted: Any) -> tuple[str, str]:
+    """Return two settings of plans for a message: of policies by name, those that differ."""
+    if not isinstance(known, dict) or not isinstance(wanted, dict):
+        return repr(known), repr(wanted)
+    if known.keys() != wanted.keys():
+        return join([*known]), join([*wanted])
+    others = [name for name in known if known[name] != wanted[name]]
+    return join([str(known[name]) for name in others]), join([str(wanted[name]) for name in others])
 
 
 def keep_finished(path: Path, stored: "StoredTrace") -> xr.DataTree:

@@ -1,10 +1,11 @@
-"""Who takes part in a study: arms that come, go and come back, and judges that are left out."""
+"""What its owner changes of a study: arms that come and go, judges left out, and its end."""
 
 from collections.abc import Sequence
 
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.asking import check_labels
 from bayesduel.study.desk import Desk
+from bayesduel.study.end import End
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.questions import locked
 from bayesduel.study.settings import check_room, parts_of
@@ -14,7 +15,7 @@ __all__ = ["ArmsAndJudges"]
 
 
 class ArmsAndJudges(Desk):
-    """The arms and the judges of a study."""
+    """The arms and the judges of a study, and its end."""
 
     @property
     @locked
@@ -190,3 +191,74 @@ class ArmsAndJudges(Desk):
         left = [label for k, label in enumerate(labels) if k not in retired]
         pairs = self._settings["pairs"]
         allowed_pairs(pairs and [pair for pair in pairs if set(pair) <= set(left)], left)
+
+    @property
+    @locked
+    def ended(self) -> End | None:
+        """Who ended the study (``by``), when (``at``) and why (``reason``); None if nobody did."""
+        return self._current.end
+
+    def end(self, reason: str = "", *, by: str | None = None) -> None:
+        """End the study: no further question is asked, of no judge, until it is resumed.
+
+        Nothing is lost. Tickets that are open now can still be told, and their answers count.
+        Corrections, exports and reports work as before.
+
+        Parameters
+        ----------
+        reason
+            Why, in words. Kept in the audit trail; the status says it.
+        by
+            Who ends it, kept with the reason.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or the study is ended already.
+
+        Examples
+        --------
+        >>> study = bd.Study(arms=["tea", "coffee"])
+        >>> ticket = study.ask()
+        >>> study.end("the kitchen closes", by="lead")
+        >>> study.stopped, study.ended.reason
+        (True, 'the kitchen closes')
+        >>> study.tell(ticket, "left")
+        >>> study.n_duels
+        1
+        >>> study.resume()
+        >>> study.stopped
+        False
+        """
+        self._set_end(reason, by, ended=True)
+
+    def resume(self, reason: str = "", *, by: str | None = None) -> None:
+        """Resume a study that was ended: judges are asked again, until the stop rule is reached.
+
+        Parameters
+        ----------
+        reason
+            Why, in words, kept in the audit trail.
+        by
+            Who resumes it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or the study is not ended.
+        """
+        self._set_end(reason, by, ended=False)
+
+    def _set_end(self, reason: str, by: str | None, *, ended: bool) -> None:
+        check_text(reason, "reason")
+        by = judge_name(by, "by")
+        with self.together():
+            end = self._current.end
+            if ended and end is not None:
+                raise ValueError(
+                    f"the study cannot be ended twice. {end.sentence.removesuffix('.')}"
+                )
+            if not ended and end is None:
+                why = ". This study has stopped by its stop rule" * self._current.reached
+                raise ValueError(f"only a study that was ended can be resumed{why}")
+            self.store.set_end(reason.strip(), by, ended=ended)

@@ -15,12 +15,10 @@ from bayesduel.models import Model
 from bayesduel.study.arms_and_judges import ArmsAndJudges
 from bayesduel.study.asking import NAMES, Asking
 from bayesduel.study.database import Database
-from bayesduel.study.end import End
 from bayesduel.study.export import export
 from bayesduel.study.goal import Goal
 from bayesduel.study.invitations import links_of
 from bayesduel.study.items import checked_items
-from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table, seconds_of
 from bayesduel.study.machine import run
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
@@ -46,6 +44,8 @@ from bayesduel.system.options import StudyDecision
 from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
+
+EXPIRES = 3600.0  # seconds after which an open ticket is given to another judge: `--expires` too
 
 
 class Study(ArmsAndJudges):
@@ -148,7 +148,7 @@ class Study(ArmsAndJudges):
         asking: Asking | None = None,
         judging: Judging | None = None,
         sources: Mapping[str, float] | None = None,
-        expires: float = 3600.0,
+        expires: float = EXPIRES,
         name: str | None = None,
         seed: int = 0,
         exist_ok: bool = False,
@@ -178,7 +178,11 @@ class Study(ArmsAndJudges):
         elif exist_ok and arms is not None:
             given["items"] = checked_items(items)
             values, labels = stored_settings(arms, given, stop, expires, seed)
-        elif arms is not None or any(value is not None for value in given.values()):
+        elif (
+            arms is not None
+            or any(value is not None for value in given.values())
+            or (stop, expires, seed) != (StudyDecision.confidence, EXPIRES, 0)
+        ):
             python = "Open it without arguments, or with exist_ok=True if the arguments are its own"
             go_on = f"To go on with it, use `bayesduel study ask {store.url}`"
             raise StudyError(
@@ -302,77 +306,6 @@ class Study(ArmsAndJudges):
     def stopped(self) -> bool:
         """Whether no further duel is asked for: the stop rule is reached, or the study is ended."""
         return self._current.end is not None or self._reached
-
-    @property
-    @locked
-    def ended(self) -> End | None:
-        """Who ended the study (``by``), when (``at``) and why (``reason``); None if nobody did."""
-        return self._current.end
-
-    def end(self, reason: str = "", *, by: str | None = None) -> None:
-        """End the study: no further question is asked, of no judge, until it is resumed.
-
-        Nothing is lost. Tickets that are open now can still be told, and their answers count.
-        Corrections, exports and reports work as before.
-
-        Parameters
-        ----------
-        reason
-            Why, in words. Kept in the audit trail; the status says it.
-        by
-            Who ends it, kept with the reason.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is not as described, or the study is ended already.
-
-        Examples
-        --------
-        >>> study = bd.Study(arms=["tea", "coffee"])
-        >>> ticket = study.ask()
-        >>> study.end("the kitchen closes", by="lead")
-        >>> study.stopped, study.ended.reason
-        (True, 'the kitchen closes')
-        >>> study.tell(ticket, "left")
-        >>> study.n_duels
-        1
-        >>> study.resume()
-        >>> study.stopped
-        False
-        """
-        self._set_end(reason, by, ended=True)
-
-    def resume(self, reason: str = "", *, by: str | None = None) -> None:
-        """Resume a study that was ended: judges are asked again, until the stop rule is reached.
-
-        Parameters
-        ----------
-        reason
-            Why, in words, kept in the audit trail.
-        by
-            Who resumes it.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is not as described, or the study is not ended.
-        """
-        self._set_end(reason, by, ended=False)
-
-    def _set_end(self, reason: str, by: str | None, *, ended: bool) -> None:
-        check_text(reason, "reason")
-        by = judge_name(by, "by")
-        with self.together():
-            end = self._current.end
-            if ended and end is not None:
-                raise ValueError(
-                    f"the study cannot be ended twice. {end.sentence.removesuffix('.')}"
-                )
-            if not ended and end is None:
-                why = ". This study has stopped by its stop rule" * self._reached
-                raise ValueError(f"only a study that was ended can be resumed{why}")
-            self.store.set_end(reason.strip(), by, ended=ended)
 
     def status(self, *, check: bool | None = None, futures: int = 0, noun: str = "arm") -> Status:
         """Return where the study stands.

@@ -78,7 +78,10 @@ UNUSED = {  # by small logs: Numba compiles, ArviZ diagnoses, SciPy tests, Dask 
 }
 WATCH = "gc.callbacks.append(lambda *_: print('COLLECTED'))"
 COMMAND = f"from bayesduel.cli import main; sys.argv[1:] = {{!r}}.split(); {WATCH}; main()"
-NOT_FITTING = {"matplotlib", "scipy.interpolate", "scipy.optimize", "bayesduel.criticism.check"}
+NOT_FITTING = {
+    *("matplotlib", "scipy.interpolate", "scipy.optimize"),
+    *("bayesduel.criticism.check", "bayesduel.criticism.check_result"),
+}
 NOT_HEALTH = NOT_FITTING | {"xarray", "jinja2", "bayesduel.models"}
 JOBS = {
     "fit": (

@@ -102,10 +102,16 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
     [
         (
             (),
-            "cost about 200 duels, about 110 with --confirm-in-doubt (only pairs in doubt are ask",
+            "with --confirm-in-doubt: about 110 (only pairs in doubt are asked directly)\n",
         ),
-        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm (every pair of the ans"),
-        (("--confirm-in-doubt",), "about 80 with --no-confirm (the answer follows from the scores"),
+        (
+            ("--no-confirm",),
+            "cost about 80 duels (rope 0.05).\n  with --confirm: about 200 (every pair",
+        ),
+        (
+            ("--confirm-in-doubt",),
+            "with --no-confirm: about 80 (the answer follows from the scores",
+        ),
         (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
         (("--goal", "top-3"), "See the expected number of duels: bayesduel study plan "),
         (("--rope", "0"), "See the expected number of duels: bayesduel study plan "),

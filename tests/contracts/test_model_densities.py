@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     Covariates,
     Scores,

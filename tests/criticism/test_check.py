@@ -13,7 +13,7 @@ from scipy.special import expit
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
-from bayesduel.criticism.check import _otherwise, check
+from bayesduel.criticism.check import _contradicts, check
 from bayesduel.criticism.check_text import (
     both_orders_words,
     evidence_words,
@@ -415,8 +415,7 @@ def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp
 )
 def test_what_is_said_without_a_side_advantage_is_told_where_it_is_another_answer(one, other, told):
     with_it, without = (SimpleNamespace(p_one_ranking=p) for p in (one, other))
-    assert _otherwise(with_it, without) is (without if told else None)
-    assert _otherwise(None, without) is None and _otherwise(with_it, None) is None
+    assert _contradicts(without, with_it) is told
 
 
 def test_how_few_pairs_met_in_both_orders():

@@ -12,14 +12,9 @@ from scipy import sparse
 import bayesduel as bd
 from bayesduel.inference import arrow, crossed
 from bayesduel.inference.crossed import Crossing
-from bayesduel.inference.latent_gaussian import (
-    _by_moments,
-    _coordinates,
-    _highest,
-    _settled,
-    _slow,
-)
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
+from bayesduel.inference.scale_grid import coordinates
+from bayesduel.inference.scale_mode import by_moments, highest, settled, slow_scales
 from bayesduel.inference.variational_conditional import (
     conditional_at,
     curvature,
@@ -149,7 +144,7 @@ def conditional(request):
 @pytest.mark.sampled(3)
 def test_a_precision_beside_another_is_that_of_its_own_prior(conditional):
     layout, here = conditional
-    for k, slow in enumerate(_slow(layout, here.phi).any(axis=1)):
+    for k, slow in enumerate(slow_scales(layout, here.phi).any(axis=1)):
         phi = here.phi + 0.5 * (np.arange(len(here.phi)) == k)
         prior = layout.density.prior(phi)
         beside, new = layout.beside(here.arrow, prior), layout.factor(here.bent, prior)
@@ -164,7 +159,7 @@ def test_curvature_of_the_bound_is_that_of_its_slopes(conditional):
     layout, here = conditional
     if responding(layout.density).any():
         pytest.skip("where a noise is learned, slopes are searched without curvatures")
-    found, slow = curvature(layout, here), _slow(layout, here.phi).any(axis=1)
+    found, slow = curvature(layout, here), slow_scales(layout, here.phi).any(axis=1)
     assert slow.sum() == 2
     seen = np.empty_like(found)
     for k, one in enumerate(0.1 * np.eye(len(found))):
@@ -183,9 +178,9 @@ def test_scales_of_the_border_settle_where_the_bound_is_highest(conditional):
     layout, here = conditional
     if responding(layout.density).any():
         pytest.skip("where a noise is learned, the likelihood moves with a scale")
-    fast = ~_slow(layout, here.phi).any(axis=1)
+    fast = ~slow_scales(layout, here.phi).any(axis=1)
     phi = here.phi.copy()
-    phi[fast] += _settled(layout, here.phi, here.x, here.arrow, fast)
+    phi[fast] += settled(layout, here.phi, here.x, here.arrow, fast)
     ahead = conditional_at(layout, phi, here, sloped=True)
     assert fast.any()
     assert abs(here.slope[fast]).max() > 1
@@ -203,9 +198,9 @@ def test_scales_of_groups_by_moments_are_near_the_true_ones(worth, true, monkeyp
     density = linear_predictor(model, model.cells(duels))
     layout = arrow.layout_of(density)
     q = sum(length or 1 for length in density.hypers.values())
-    phi, x = _by_moments(layout, np.zeros(q))
+    phi, x = by_moments(layout, np.zeros(q))
     # What groups are left out flattens slopes, the more the larger their effects are.
-    off = phi[_slow(layout, phi).any(axis=1)] - np.log(true)
+    off = phi[slow_scales(layout, phi).any(axis=1)] - np.log(true)
     assert abs(off).max() < 0.2 + 0.5 * true
     assert not x[layout.groups].any()
 
@@ -233,13 +228,13 @@ def test_traces_are_those_of_the_whole_covariance(conditional):
 @pytest.mark.sampled(3)
 def test_the_top_is_that_of_groups_in_the_border(conditional, monkeypatch):
     layout, here = conditional
-    top = _highest(layout, here)
+    top = highest(layout, here)
     monkeypatch.setattr(arrow, "WIDEST", 10**9)
     other = arrow.layout_of(layout.density)
     assert layout.crossed
     assert not other.crossed
-    exact = _highest(other, mode_at(other, here.phi, None))
-    error = np.sqrt(np.square(_coordinates(other, exact)).sum(axis=1))
+    exact = highest(other, mode_at(other, here.phi, None))
+    error = np.sqrt(np.square(coordinates(other, exact)).sum(axis=1))
     assert abs((top.phi - exact.phi) / error).max() < 0.25
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import bayesduel as bd
 from bayesduel.inference.design import Columns, PairDifferences, centre, pair_differences
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
     Covariates,

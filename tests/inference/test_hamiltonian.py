@@ -9,7 +9,7 @@ import bayesduel as bd
 from bayesduel.inference import hamiltonian, sample
 from bayesduel.inference.fit import FEWEST_OF_NUTS
 from bayesduel.inference.hamiltonian import StandardCoordinates, sample_hamiltonian, start_of
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
     CumulativeLogit,

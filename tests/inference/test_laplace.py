@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import betaln
 
 from bayesduel.data.duels import Duels
-from bayesduel.inference import linear_predictor as linear_predictors
+from bayesduel.inference import predictor_of_model
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.design import centre, reduce, uncentre
@@ -19,7 +19,7 @@ from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
 
 
 def linear_predictor(model, duels):
-    return linear_predictors.linear_predictor(model, model.cells(duels))
+    return predictor_of_model.linear_predictor(model, model.cells(duels))
 
 
 def random_log(n_arms: int, n_duels: int, spread: float, seed: int, ties: float = 0.0) -> Duels:

@@ -11,7 +11,7 @@ from bayesduel.inference import latent_gaussian
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.inference.latent_gaussian import FREEDOM, LatentGaussian
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import importance_weights
 from bayesduel.inference.sample import sample
 from bayesduel.models import BradleyTerry, RandomEffects, Scores, SideAdvantage, Sources
@@ -89,7 +89,7 @@ def test_scattered_nodes_tell_what_a_lattice_does(monkeypatch, correlation):
     cells, found = model.cells(log), []
     for scattered in (False, True):
         if scattered:
-            monkeypatch.setattr(latent_gaussian, "_lattice", lambda *_: None)
+            monkeypatch.setattr(latent_gaussian, "lattice", lambda *_: None)
         approximation = LatentGaussian.of(linear_predictor(model, cells), cells)
         assert approximation.scattered == scattered
         made = approximation.propose(3_000, np.random.default_rng(5))

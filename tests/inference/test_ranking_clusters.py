@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import bayesduel as bd
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, PlackettLuce
 from bayesduel.posterior.dependence import FewClustersWarning
 

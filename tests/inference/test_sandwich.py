@@ -13,7 +13,7 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.inference.clusters import clusterings, needed
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.fit import fit
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.sandwich import (
     ClusterCovariance,
     _informed,

@@ -11,8 +11,8 @@ from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.laplace import LaplaceApproximation
-from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import Certificate, Tails, importance_weights, tails, tempered
 from bayesduel.inference.skewed_laplace import SkewedLaplace
 from bayesduel.models import BradleyTerry, Davidson

@@ -11,7 +11,6 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.inference.comparison_graph import ComparisonGraph
-from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.polya_gamma_gibbs import (
     GibbsCertificate,
     GibbsChain,
@@ -19,6 +18,7 @@ from bayesduel.inference.polya_gamma_gibbs import (
     gibbs_certificate,
     worst_mean,
 )
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 from bayesduel.inference.sparse_sample import fixed_effects
 from bayesduel.models import (

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.data import datasets
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, JudgeReliability, Scores, SideAdvantage
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.system.arguments import command_line

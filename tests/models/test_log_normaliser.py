@@ -5,7 +5,7 @@ import pytest
 
 from bayesduel.data.duels import Duels
 from bayesduel.inference import linear_predictor as module
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry, Davidson, SideAdvantage
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 
@@ -59,5 +59,5 @@ def test_products_of_pairs_have_the_density_of_their_cells(model, monkeypatch):
     np.testing.assert_allclose(density.values(x, phi), wanted, rtol=1e-12)
     tie = np.full(5, 0.5)
     for far in (60 * x, np.where(np.arange(density.size) == 3, np.nan, x)):
-        assert density._pairs.summed(far[:, : density._cut], tie) is None
+        assert density._pairs.summed(far[:, : density.n_coefficients], tie) is None
         np.testing.assert_allclose(density.values(far, phi), density.batch(far, phi)[0], rtol=1e-12)

@@ -10,7 +10,7 @@ from scipy.special import expit
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
 import bayesduel as bd
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, PlackettLuce, RandomEffects, SideAdvantage
 from bayesduel.models.score_model import Scores
 from tests.contracts.test_model_densities import agree, derivatives_are_exact

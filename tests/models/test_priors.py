@@ -13,7 +13,7 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.inference.design import centre, reduce
 from bayesduel.inference.gaussian_prior import Families, before_centring, log_projected
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.prior import log_priors, prior_draws
 from bayesduel.models import (
     BradleyTerry,

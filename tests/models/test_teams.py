@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit
 
 import bayesduel as bd
 from bayesduel.inference.conditional_mode import find_mode
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,

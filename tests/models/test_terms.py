@@ -12,7 +12,7 @@ from pytensor.compile.mode import Mode
 from scipy.special import expit
 
 import bayesduel as bd
-from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,

@@ -1,5 +1,7 @@
 """Updates: a fit brought up to date equals a fit of all duels."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -463,3 +465,28 @@ def test_the_command_takes_the_earlier_log_of_several_days(tmp_path):
     assert "--earlier should be the log that was fitted, of 60 duels, got" in short.stderr
     third = run("update", path, wednesday, "--earlier", monday, "--earlier", tuesday)
     assert "90 duels" in third.stderr, third.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "model", "warned"),
+    [
+        (0.0, 0.3, "bradley-terry", True),
+        (0.0, 0.3, "davidson", False),
+        (0.3, 0.3, "bradley-terry", False),
+        (0.0, 0.0, "bradley-terry", False),
+    ],
+)
+def test_new_ties_that_the_model_has_not_are_told(before, now, model, warned):
+    def log(share, seed):
+        rng = np.random.default_rng(seed)
+        outcome = np.where(rng.random(90) < share, 0.5, rng.integers(0, 2, 90))
+        return bd.Duels.from_votes(["a", "b", "c"] * 30, ["b", "c", "a"] * 30, outcome)
+
+    fit = bd.fit(log(before, 1), model)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        bd.update(fit, log(now, 2))
+    texts = [str(one.message) for one in told if "are ties" in str(one.message)]
+    assert bool(texts) == warned
+    if warned:
+        assert "The model bradley-terry is kept, in which a tie counts half a win" in texts[0]

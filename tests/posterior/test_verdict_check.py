@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayesduel as bd
-from bayesduel.criticism import check as check_room
+from bayesduel.criticism import check_result
 from bayesduel.criticism.check import check as check_log
 from bayesduel.models import BradleyTerry, Davidson, SideAdvantage
 from bayesduel.posterior.winners import winners
@@ -87,7 +87,7 @@ def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
     flat = BradleyTerry(scale=np.inf) + SideAdvantage(np.inf)
     fit, why = at_home.answer_without_ranking(flat)
     assert fit is None and why.endswith("needs a proper prior.")
-    monkeypatch.setattr(check_room, "CONTROLLED_CELLS", 5)
+    monkeypatch.setattr(check_result, "CONTROLLED_CELLS", 5)
     fit, why = at_home.answer_without_ranking(BradleyTerry() + SideAdvantage())
     assert fit is None and "it needs NUTS: hours for 6 rows of 3 arms" in why
 

@@ -238,3 +238,19 @@ def test_the_estimated_win_rate_and_the_counted_share_stand_side_by_side(tmp_pat
     assert np.allclose(rows["win_rate"], rate[rows.index])
     assert np.allclose(rows["win_share"], share[rows.index])
     assert not np.allclose(rows["win_rate"], rows["win_share"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [(None, None, "two"), ("Arms", None, "Arms"), (None, "Arms", "Arms"), ("Old", "New", "New")],
+)
+def test_the_heading_is_the_one_that_was_given_or_the_name_of_the_log(
+    first, second, shown, tmp_path
+):
+    for name, title in (("one", first), ("two", second)):
+        file = tmp_path / f"{name}.csv"
+        file.write_text("left,right,outcome\n" + "a,b,left\nb,c,left\na,c,left\nc,b,left\n" * 9)
+        duels = bd.read_duels(file)
+        bd.site(duels, tmp_path / "site", title=title, model=BradleyTerry(), draws=200)
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert f"<h1>{shown}" in page

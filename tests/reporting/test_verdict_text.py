@@ -143,10 +143,14 @@ def test_an_advantage_of_a_side_is_in_the_verdict_and_the_ranking_free_of_it(sid
 
 def test_an_advantage_that_may_be_none_is_left_to_the_details():
     """Of 45 bots: "Side advantage: the left side wins 50 % [47, 52] of duels"."""
-    a = SimpleNamespace(side_advantage=(0.5, 0.47, 0.52), duels=bd.datasets.load("springall"))
+    fit = {"posterior": {"order"}}
+    duels = bd.datasets.load("springall")
+    a = SimpleNamespace(side_advantage=(0.5, 0.47, 0.52), duels=duels, fit=fit)
     assert advantage_words(a) == ()
     a.side_advantage = (0.46, 0.43, 0.49)
-    assert "side" in advantage_words(a)[0]
+    assert "covariates" not in advantage_words(a)[0]
+    fit["posterior"].add("covariate_effect")
+    assert "duels between equals whose covariates are all zero" in advantage_words(a)[0]
 
 
 def test_a_ranking_by_margins_says_so_and_who_leads_by_wins():

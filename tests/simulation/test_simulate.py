@@ -398,3 +398,20 @@ def test_a_policy_by_its_name_is_the_policy(named):
         for policies in (named, bd.policies.DTS())
     )
     assert one.equals(other)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("policies", "said"),
+    [
+        (["DTS"], "Its policies is DTS and RUCB, and this simulation has DTS"),
+        (
+            {"DTS": bd.policies.DTS(alpha=0.7), "RUCB": "RUCB"},
+            r"is DTS\(.*alpha=0.51\), and .* has DTS\(.*alpha=0.7",
+        ),
+    ],
+)
+def test_policies_of_another_trace_are_named(policies, said, tmp_path):
+    bd.simulate(["DTS", "RUCB"], "cyclic-4", 20, workers=1, out=tmp_path / "trace")
+    with pytest.raises(ValueError, match=said):
+        bd.simulate(policies, "cyclic-4", 20, workers=1, out=tmp_path / "trace")

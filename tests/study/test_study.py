@@ -575,3 +575,14 @@ def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
 def test_what_a_study_takes_elsewhere_is_said(given, error, words):
     with pytest.raises(error, match=words):
         bd.Study(arms=["a", "b"], **given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"stop": bd.study.Budget(500)}, {"stop": None}, {"expires": 5}, {"seed": 99}]
+)
+@pytest.mark.parametrize("exist_ok", [False, True])
+def test_a_study_that_exists_does_not_take_other_settings_silently(given, exist_ok, tmp_path):
+    bd.Study(tmp_path / "s", arms=["a", "b"], stop=bd.study.Budget(30)).close()
+    with pytest.raises(StudyError, match="already holds a study"):
+        bd.Study(tmp_path / "s", exist_ok=exist_ok, **given)
+    assert bd.Study(tmp_path / "s").stop == bd.study.Budget(30)

@@ -1,0 +1,193 @@
+"""The linear predictor of a model on a log: which coefficients it has, and their design.
+
+It is read off the model's declaration: each term says which coefficients enter the predictor of a
+cell, and times what.
+"""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesduel.inference.design import Columns, Design, pair_differences, side_differences
+from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.term_coefficients import TermCoefficients, members_of
+from bayesduel.models.prior import normals
+from bayesduel.models.registry import is_shipped
+from bayesduel.models.scores import Scores
+from bayesduel.models.term import Term
+from bayesduel.models.touch import check_touches
+
+__all__ = ["linear_predictor"]
+
+# Relative difference of two sums of the same numbers in another order. Of n numbers it is up to
+# 2e-16 n (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, eq. 4.4).
+SAME = 1e-9
+# Columns beside the scores that are kept as a dense matrix, which products of pairs need. Value and
+# derivatives of 9,163 cells with 64 columns take 6 ms so, with 128 columns 16 ms; sparse ones 1 ms.
+DENSE = 64
+
+
+def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
+    """Return the density of a model on the cells of a log.
+
+    Raises ValueError if eta is not linear in the parameters.
+    """
+    if model.terms.why_nuts:
+        raise ValueError(f"eta should be linear in the parameters of {model.name}")
+    model = model.settled(cells.log)
+    data = dict(cells.data)
+    unit = float(model.response.unit(data))
+    lengths = _lengths_of_axes(model, cells.log)
+    scores: dict[str, TermCoefficients] = {}
+    others: dict[str, TermCoefficients] = {}
+    columns = []
+    own = dict(model.own)
+    for name, block in _coefficients(model, cells.log, lengths).items():
+        if isinstance(block.term, Scores):
+            scores[name] = block
+            continue
+        touches = block.term.touches(data)
+        check_touches(type(block.term).__name__, touches, len(cells))
+        if touches:
+            others[name] = block
+            columns.append(_columns(block, touches, cells, lengths["arm"]))
+        else:  # it enters the response itself, as the order of cells of both orders does
+            own[block.term.parameter] = _prior_of_number(block, data, unit)
+    hypers = {}
+    for name, scale in model.scales.items():
+        hypers[name] = None if scale.dim is None else lengths[scale.dim]
+    beside = _beside(columns, len(cells))
+    scored = [block.term for block in scores.values()]  # one at most
+    design = _with_scores(scored[0], beside, cells) if scored else beside
+    return LinearPredictor(model, data, design, scores | others, own, hypers)
+
+
+def _lengths_of_axes(model: Any, log: Any) -> dict[str, int]:
+    """Return the length of each axis of coefficients, by name."""
+    lengths = {"arm": log.n_arms, "free": log.n_arms - 1}
+    for name, values in model.terms.coords(log).items():
+        lengths[name] = len(values)
+    return lengths
+
+
+def _coefficients(model: Any, log: Any, lengths: dict[str, int]) -> dict[str, TermCoefficients]:
+    """Return the coefficients of each term, by the name of their free numbers."""
+    said = model.entries(log)
+    found = {}
+    for term in model.terms:
+        own = tuple(lengths[axis] for axis in term.free_dims)
+        priors = normals(said[term.parameter]) if term.parameter in said else None
+        found[term.free] = TermCoefficients(term, own, priors, members_of(term, log.arms))
+    return found
+
+
+def _prior_of_number(block: TermCoefficients, data: Any, unit: float) -> tuple[float, float]:
+    """Return the prior mean and deviation of a coefficient that is one number."""
+    if block.said is not None:
+        mean, deviation = block.said
+        return float(mean[0]), float(deviation[0])
+    if block.term.flat:
+        return 0.0, np.inf
+    return 0.0, float(block.term.deviation({}, data, unit))
+
+
+def _with_scores(term: Term, beside: Columns, cells: Any) -> Design:
+    """Return the design of scores and of the columns beside them."""
+    n_arms = cells.log.n_arms
+    if _of_teams(cells):
+        members = columns_of(term.design(cells.data), (n_arms,), len(cells))
+        return side_differences(Columns(members), beside)
+    return pair_differences(cells.data["first"], cells.data["second"], n_arms, beside)
+
+
+def _of_teams(cells: Any) -> bool:
+    """Return whether sides have several arms."""
+    return "first_0" in cells.data
+
+
+def _beside(columns: "list[sparse.csr_array]", n_cells: int) -> Columns:
+    """Return the design of all terms but the scores."""
+    if not columns:
+        return Columns(np.zeros((n_cells, 0)))
+    matrix = sparse.csr_array(sparse.hstack(columns))
+    return Columns(matrix.toarray() if matrix.shape[1] <= DENSE else matrix)
+
+
+def _columns(block: TermCoefficients, touches: Any, cells: Any, n_arms: int) -> "sparse.csr_array":
+    """Return the design of a term that is not the scores, (cells, coefficients).
+
+    Raises ValueError if a user's term does not turn with the sides of a duel.
+    """
+    columns = columns_of(touches, block.lengths, len(cells))
+    turns = not block.term.reads_order
+    if turns and not is_shipped(type(block.term)):
+        _check_sides(block, columns, cells)
+    if block.term.over_arms and _of_teams(cells):
+        return balanced(columns, n_arms)
+    return columns
+
+
+def _check_sides(block: TermCoefficients, columns: "sparse.csr_array", cells: Any) -> None:
+    """Raise ValueError unless a user's term changes its sign where the sides are exchanged.
+
+    columns: what multiplies its coefficients, (cells, coefficients).
+    """
+    exchanged = block.term.design(_exchanged(cells))
+    turned = columns_of(exchanged, block.lengths, len(cells))
+    largest = max(abs(columns).max(), 1.0)
+    if abs(columns + turned).max() > SAME * largest:
+        name = type(block.term).__name__
+        raise ValueError(
+            f"{name}.design should change its sign where the sides of a duel are exchanged, as a "
+            "difference of left less right does. If it is about the side itself, the class of the "
+            "term needs reads_order = True"
+        )
+
+
+def _exchanged(cells: Any) -> dict[str, np.ndarray]:
+    """Return the data of cells whose sides are exchanged: arms change places, numbers their sign.
+
+    Numbers that terms ask of a vote are differences of left less right.
+    """
+    data = dict(cells.data)
+    for name, column in cells.seen.columns.items():
+        if name != "left_first" and np.asarray(column).dtype.kind == "f":
+            data[name] = -np.asarray(column)
+    for name in list(data):
+        other = name.replace("first", "second", 1)
+        if name.startswith("first") and other in data:
+            data[name], data[other] = data[other], data[name]
+    return data
+
+
+def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.csr_array":
+    """Return the design of a term as a matrix, (cells, coefficients)."""
+    total = sparse.csr_array((n_cells, prod(lengths)))
+    for index, value in touches:
+        value = np.asarray(value, dtype=float)
+        n_last = value.shape[1] if value.ndim == 2 else 1
+        start = np.zeros(n_cells, dtype=np.int64)
+        for at, length in zip(index, lengths, strict=False):
+            start = start * length + np.asarray(at) % length
+        place = start[:, None] * n_last + np.arange(n_last)
+        rows = np.repeat(np.arange(n_cells), n_last)
+        entries = (value.ravel(), (rows, place.ravel()))
+        total = total + sparse.csr_array(entries, shape=total.shape)
+    return sparse.csr_array(total)
+
+
+def balanced(columns: "sparse.csr_array", n_arms: int) -> "sparse.csr_array":
+    """Return the design of coefficients that are centred over the arms, from that of any.
+
+    They differ where the sides of a cell differ in size. The last axis is that of the arms.
+    """
+    groups = sparse.eye_array(columns.shape[1] // n_arms)
+    sums = sparse.kron(groups, np.ones((n_arms, 1)))
+    surplus = sparse.csr_array(columns @ sums)
+    surplus.eliminate_zeros()
+    if not surplus.nnz:
+        return columns
+    shares = sparse.kron(groups, np.ones((1, n_arms)) / n_arms)
+    return sparse.csr_array(columns - surplus @ shares)
