@@ -28,6 +28,7 @@ from bayesduel.system.arguments import (
     shown_value,
     texts_of,
 )
+from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects", "attributes_apart"]
 
@@ -324,6 +325,11 @@ class DuelCovariates(ByLevel, Term):
     def reads(self) -> tuple[str, ...]:
         """The covariates, and the column whose levels have effects each."""
         return (*self.of, *super().reads)
+
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        if name == self.by:
+            return f"no effect of {join(self.of)}"
+        return f"{name} 0"
 
     def check_columns(self, log: Any) -> None:
         """Raise ValueError if the log lacks a covariate, or the column of levels."""

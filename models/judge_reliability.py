@@ -78,6 +78,9 @@ class JudgeReliability(ByLevel, Modifier):
     def scales(self) -> dict[str, Scale]:
         return {"judge_spread": Scale("half-normal", self.prior, in_units=False)}
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        return "a judge of average sensitivity"
+
     def coords(self, log: Log) -> dict[str, Any]:
         found = super().coords(log)
         return found | {"judge_free": np.arange(len(found["judge"]) - 1)}

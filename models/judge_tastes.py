@@ -69,6 +69,9 @@ class JudgeTastes(ByLevel, Term):
         """A spread for each attribute."""
         return {"judge_spread": Scale("half-normal", self.prior, dim="attribute")}
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        return "a judge of average tastes"
+
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the attributes of first minus those of second where the cell says who judged."""
         judge, known = self.level_of(cells)

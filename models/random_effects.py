@@ -13,6 +13,7 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import NEW, ByLevel, Term
 from bayesduel.models.touch import Touch
 from bayesduel.system.arguments import shown_value
+from bayesduel.text import plural
 
 __all__ = ["CategoryEffects", "RandomEffects"]
 
@@ -105,6 +106,9 @@ class RandomEffects(ByLevel, Term):
     def explains(self) -> tuple[str, ...]:
         return (self.by,) if self.by in ("judge", "group") else ()
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        return f"a new {name}"
+
     def design(self, cells: Named) -> tuple[Touch, ...]:
         level, known = self.level_of(cells)
         if level is None:
@@ -173,6 +177,9 @@ class CategoryEffects(RandomEffects):
     def worded(cls, text: str) -> RandomEffects:
         """Return the term of another column that is kept: "category:topic"."""
         return cls(text)
+
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        return f"the average over the {plural(name)}, by their votes"
 
     @property
     def key(self) -> str:

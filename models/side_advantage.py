@@ -87,6 +87,9 @@ class SideAdvantage(ByLevel, Term):
     def splits(self) -> bool:  # type: ignore[override]
         return self.by is not None
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        return "no side advantage"
+
     @property
     def dims(self) -> Dims:
         return {} if self.by is None else {self.parameter: (self.by,)}

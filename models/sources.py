@@ -14,7 +14,7 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel
 from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
-from bayesduel.text import join
+from bayesduel.text import join, plural
 
 __all__ = ["Sources"]
 
@@ -152,6 +152,11 @@ class Sources(ByLevel, ArmTerm):
         if self.target is None:
             return "any, with equal weight"
         return join([f"{100 * weight:.3g} % {level}" for level, weight in self._weights.items()])
+
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        if self.target is None:
+            return f"the average over the {plural(name)}, each with equal weight"
+        return f"the target, {self.words}"
 
     def settled(self, log: Any) -> Self:
         return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])

@@ -166,6 +166,15 @@ class Part(ByValue, ABC):
         """Names by which a prediction may say its conditions: "judge", "time", a column, ..."""
         return ()
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        """Return in words what stands for a condition of a duel that does not say it.
+
+        name: one of those that it `reads`.
+        cells: those of duels that say nothing of what it reads; None where they say something else
+            of it. A number that is missing beside others is 0.
+        """
+        return f"{name} 0" if cells is None else f"the term {self.key!r} is left out"
+
     def levelled(self, log: Log) -> Any:
         """Return the log whose columns have the levels of this part, where it has own ones."""
         return log
@@ -287,6 +296,12 @@ class Term(Part):
                 f"neutral duel): if {asked!r} not in cells: return ()"
             ) from error
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        """Return in words what stands for a condition; a term without a `design` is left out."""
+        if cells is not None and self.touches(cells):
+            return f"what the term {self.key!r} is without it"
+        return super().neutral(name, cells)
+
     @abstractmethod
     def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         """Return the prior standard deviation of the coefficients: a number or the last axis."""
@@ -398,6 +413,11 @@ class ByLevel(Part):
     @property
     def reads(self) -> tuple[str, ...]:
         return () if self.by is None else (self.by,)
+
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        if cells is None and name == self.by:
+            return f"no {name}"
+        return super().neutral(name, cells)
 
     def check_columns(self, log: Any) -> None:
         if self.by is not None:

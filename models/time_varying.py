@@ -156,6 +156,12 @@ class TimeVarying(Term):
         dated = np.issubdtype(coords["period"].dtype, np.datetime64)
         return {"time": ends.astype("int64").astype("datetime64[us]") if dated else ends}
 
+    def neutral(self, name: str, cells: Named | None = None) -> str:
+        if self.edges is None:
+            return "the end of the log"
+        end = self.edges[-1]
+        return f"the end of the log, {end if isinstance(end, str) else f'{end:g}'}"
+
     @property
     def scales(self) -> dict[str, Scale]:
         drift = {"drift": Scale("half-normal", self.prior)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.console import print_json, show
+from bayesduel.cli.console import print_json, remark, show
 from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.options import (
     ci_prob_option,
@@ -48,7 +48,7 @@ __all__ = ["command"]
     metavar="NAME=VALUE",
     multiple=True,
     help="Condition of the duels, by the name of its column: judge=ann, time=2024-05-01, "
-    "length=0.5, prompt=p1; judge=none is a new judge. Repeat the option for more.  "
+    "length=0.5, prompt=p1; judge=none is no judge of the fit. Repeat the option for more.  "
     "[default: neutral]",
 )
 @click.option(
@@ -85,8 +85,9 @@ def command(
     """
     import pandas as pd
 
+    from bayesduel.posterior.conditions import duels_in_file
     from bayesduel.posterior.load import load
-    from bayesduel.posterior.predict import duels_in_file, notes, predict
+    from bayesduel.posterior.predict import notes, predict, win_words
     from bayesduel.text import csv_text
 
     check_table(output)
@@ -125,6 +126,7 @@ def command(
     everything = {**found.attrs, "duels": table.to_dict("records")}
     text = csv_text(table.columns, table.itertuples(index=False), raw=raw)
     write_table(output, lambda: text, lambda: everything)
+    told = notes(found)
     if as_json:
         print_json(everything)
     elif as_csv:
@@ -132,11 +134,14 @@ def command(
     else:
         shown = table.drop(columns=list(conditions))
         level = f"{100 * ci_prob:g} %"
-        show(_blocks(shown, level, str(found.attrs["model"]), notes(found)))
+        show(_blocks(shown, f"{win_words(found)}. {level} intervals.", told))
+        return
+    for words in told:
+        remark(words)
 
 
 def _new_levels(fit: "xr.DataTree", conditions: Mapping[str, Any]) -> list[str]:
-    """Return the conditions that are said to be none, a new level: no level has that name."""
+    """Return the conditions that are said to be none, of which no level has that name."""
     from bayesduel.posterior.predict import condition_names
 
     roles = condition_names(fit)
@@ -160,11 +165,10 @@ def _by_name(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
     return found
 
 
-def _blocks(table: "pd.DataFrame", level: str, model: str, notes: list[str]) -> Any:
-    """Yield the predictions, as they are printed."""
+def _blocks(table: "pd.DataFrame", words: str, notes: list[str]) -> Any:
+    """Yield the predictions, as they are printed, with what `win` is."""
     from bayesduel.reporting.predict import predictions_table
     from bayesduel.reporting.section import Text
 
     yield predictions_table(table)
-    told = f"Win: the probability that the left arm wins, by {model}."
-    yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")
+    yield Text(" ".join([words, *notes]), "small")

@@ -1,35 +1,47 @@
 """Conditions: under which circumstances a duel is, as the columns of a model's cells.
 
 What is not said is neutral: today, neither side at an advantage, covariates of 0. A judge or a
-prompt that is not said is a new one.
+prompt that is not said is a new one. What other columns have is said by `Part.neutral`.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import xarray as xr
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import reading_of
+from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.dates import date_in_form, format_of_dates
+from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.rows import times
+from bayesduel.data.read.source import open_source
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.models.term import NEW
+from bayesduel.posterior.estimand import averaged_words
 from bayesduel.system.arguments import by_reader, did_you_mean, shown_value, text_of
 from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import count, join
 
 __all__ = [
     "ExtrapolationWarning",
+    "column_of",
     "conditions",
+    "duels_in_file",
     "extent_of",
+    "is_missing",
+    "neutral_words",
+    "numbers_of",
     "observed_conditions",
     "shown_number",
     "times_of",
@@ -107,33 +119,64 @@ def conditions(
     if side_advantage:
         columns["left_first"] = np.ones(len(left))
     coords = fit["posterior"].coords
-    asked = []
-    unsaid = {}
-    for part in model.terms:
-        by_side = side_advantage and part.reads_order
-        if not part.reads or not (by_side or {*part.reads} & {*said}):
-            continue
-        asked.append(part)
-        for name in part.reads:
-            if name not in said:
-                unsaid[name] = part.key
+    asked = _asked(model, said, side_advantage=side_advantage)
+    unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
+    neutral = neutral_words(fit, model, said, side_advantage=side_advantage)
     for name, key in unsaid.items():
         if name in coords:
             given = [*said, "side_advantage"] if side_advantage else [*said]
             raise ValueError(
                 f"{key} depends on {name!r}: say {by_reader('', '--given ')}{name}=..., or "
-                f"{_new(name)} for no {name}, got only {join(given, 8, quote=True)}"
+                f"{_none(name)} for {neutral[name]}, got only {join(given, 8, quote=True)}"
             )
     if asked:
         extent = extent_of(fit, model, asked)
         held = {*map(str, coords), *extent}
         read = [name for part in asked for name in part.reads]
-        neutral = dict.fromkeys(name for name in read if name in held)
+        nothing = dict.fromkeys(name for name in read if name in held)
         covariates = dict.fromkeys(unsaid)  # of 0
-        log = _log(fit, labels, left, right, teams, neutral | dict(said) | covariates, extent)
+        values = nothing | dict(said) | covariates
+        log = _log(fit, labels, left, right, teams, values, extent, neutral)
         for part in asked:
             columns |= part.columns(log) | part.beyond(log)
     return columns | model.terms.tables(labels)
+
+
+def neutral_words(
+    fit: xr.DataTree, model: Model, said: Iterable[str], *, side_advantage: bool = False
+) -> dict[str, str]:
+    """Return in words what stands for each condition where duels do not say it, by name.
+
+    said: names of the conditions that duels say, or some of them do.
+    """
+    asked = _asked(model, said, side_advantage=side_advantage)
+    one = np.zeros(1, dtype=int)
+    cells: dict[str, np.ndarray] = {"first": one, "second": one + 1}
+    cells |= model.seats(fit.duel.teams, one, one + 1)
+    cells |= model.terms.tables(fit.duel.arms)
+    weights = json.loads(fit.attrs.get("estimand", "{}"))
+    coords = fit["posterior"].coords
+    found: dict[str, list[str]] = {}
+    for part in model.terms:
+        for name in part.reads:
+            words = part.neutral(name, None if part in asked else cells)
+            if part in asked and name in coords and words == f"{name} 0":
+                words = f"no {name}"  # a level that a term of one's own reads
+            if part in model.terms.exhaustive and name in weights:
+                words = averaged_words(name, weights[name])
+            found.setdefault(name, []).append(words)
+    return {name: "; ".join(dict.fromkeys(words)) for name, words in found.items()}
+
+
+def _asked(model: Model, said: Iterable[str], *, side_advantage: bool) -> list[Any]:
+    """Return the parts that read something that duels say, or the side that has its advantage."""
+    names = {*said}
+    found = []
+    for part in model.terms:
+        by_side = side_advantage and part.reads_order
+        if part.reads and (by_side or {*part.reads} & names):
+            found.append(part)
+    return found
 
 
 def extent_of(fit: xr.DataTree, model: Any, parts: Iterable[Any]) -> dict[str, np.ndarray]:
@@ -156,8 +199,8 @@ def _with_column(fit: xr.DataTree, name: str) -> str:
     return repr(name) if column == name else f"{name!r}, which is the column {column!r}"
 
 
-def _new(name: str) -> str:
-    """Return how a condition is said to be a new level."""
+def _none(name: str) -> str:
+    """Return how a condition is said to be no level of the fit."""
     return by_reader(f"{name}=None", f"--given {name}=none")
 
 
@@ -169,21 +212,24 @@ def _log(
     teams: Teams | None,
     said: Mapping[str, Any],
     extent: Mapping[str, np.ndarray],
+    neutral: Mapping[str, str],
 ) -> Duels:
     """Return the duels that are asked about as a log, whose levels are those of the fit.
+
+    neutral: what stands for a condition that is missing, in words, by name.
 
     Numbers beyond the extent of the log that was fitted are warned of.
     """
     n = len(left)
     sides = labels if teams is None else teams.tuples(labels)
-    given = {name: _column(value, n) for name, value in said.items()}
+    given = {name: column_of(value, n) for name, value in said.items()}
     coords = fit["posterior"].coords
     levels = {name: given.pop(name) for name in list(given) if name in coords}
     time = given.pop("time", None)
     if time is not None:
         form = reading_of(fit).get("time_format")
         time = _times(time, extent["time"], form) if "time" in extent else times_of(time, form=form)
-    covariates = {name: _numbers(values, name) for name, values in given.items()}
+    covariates = {name: numbers_of(values, name) for name, values in given.items()}
     numbers = covariates if time is None else covariates | {"time": time}
     for name, ends in extent.items():
         _check_within(name, numbers[name], ends)
@@ -205,19 +251,20 @@ def _log(
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
         code = np.full(n, NEW)
-        for k in np.flatnonzero(~_missing(values)):
+        for k in np.flatnonzero(~is_missing(values)):
             level = text_of(values[k])
             if level not in place:
                 raise ValueError(
                     f"{name} should be one of the fit ({join(known, 5, quote=True)}), or "
-                    f"{_new(name)} for a new {name}, got {level!r}{did_you_mean(level, known)}"
+                    f"{_none(name)} for {neutral[name]}, got {level!r}{did_you_mean(level, known)}"
                 )
             code[k] = place[level]
         votes = votes.with_level(name, code, known)
     return replace(log, votes=votes)
 
 
-def _column(value: Any, n: int) -> np.ndarray:
+def column_of(value: Any, n: int) -> np.ndarray:
+    """Return a condition of each of n duels; ValueError where it has another number of values."""
     values = np.asarray(value, dtype=None if np.ndim(value) else object)
     if values.dtype.kind == "U":  # a missing value among texts is not the text "nan"
         values = np.asarray(value, dtype=object)
@@ -229,10 +276,10 @@ def _column(value: Any, n: int) -> np.ndarray:
     return found
 
 
-def _numbers(values: np.ndarray, name: str) -> np.ndarray:
-    """Return values as numbers, 0 where missing; raise ValueError for one that is none."""
-    found = np.zeros(len(values))
-    for k in np.flatnonzero(~_missing(values)):
+def numbers_of(values: np.ndarray, name: str, missing: float = 0.0) -> np.ndarray:
+    """Return values as numbers, `missing` for one; raise ValueError for one that is none."""
+    found = np.full(len(values), missing)
+    for k in np.flatnonzero(~is_missing(values)):
         try:
             found[k] = float(values[k])
         except (TypeError, ValueError):
@@ -245,7 +292,7 @@ def _times(values: np.ndarray, ends: np.ndarray, form: str | None) -> np.ndarray
 
     form: how its dates are written, as :func:`time.strftime` has it; None: as ISO 8601, or unknown.
     """
-    there = ~_missing(values)
+    there = ~is_missing(values)
     dated = ends.dtype.kind == "M"
     found = np.full(len(values), ends[1])
     if there.any():
@@ -276,9 +323,12 @@ def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
     )
 
 
-def _missing(values: np.ndarray) -> np.ndarray:
-    """Return which values are None or not a number."""
-    return np.array([v is None or v != v for v in values.tolist()])
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Return which values are None, pandas' NA, not a number or blank text, bool."""
+    if values.dtype.kind == "M":
+        return np.isnat(values)
+    found = [v is None or v is pd.NA or v != v or not str(v).strip() for v in values.tolist()]
+    return np.array(found, dtype=bool)
 
 
 def times_of(
@@ -322,3 +372,18 @@ def _dates_such_as(form: str | None, example: Any) -> str:
     if form is None:
         return f"dates such as {iso}"
     return f"dates as the log has them, such as {date_in_form(example, form)}, or as {iso}"
+
+
+def duels_in_file(path: str | PathLike[str], fit: xr.DataTree) -> pd.DataFrame:
+    """Return the duels to come of a file as text, read as a log is; an empty condition is None."""
+    decimal = reading_of(fit).get("decimal")
+    with open_source(path) as source:
+        read = source.texts(Columns({name: name for name in source.columns()}))
+        commas = columns_with_commas(source, decimal)
+    found: dict[str, list[str | None]] = {}
+    for name, column in read.items():
+        texts = [(text or "").strip() for text in column.texts]
+        if name in commas:
+            texts = [text_with_point(text, decimal) for text in texts]
+        found[name] = [text or None for text in texts]
+    return pd.DataFrame(found, dtype=object)

@@ -28,6 +28,7 @@ __all__ = [
     "duels_of_pairs",
     "preference_draws",
     "score_order",
+    "tie_share",
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
@@ -328,3 +329,16 @@ def _unordered(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray
     low = np.minimum(first, second)
     high = np.maximum(first, second)
     return low.astype(np.int64) * n_arms + high
+
+
+def tie_share(fit: xr.DataTree) -> float:
+    """Return the share of the duels of a fit that are ties; 0.0 where it does not say."""
+    if "constant_data" not in fit:
+        return 0.0
+    data = fit["constant_data"].variables
+    if "cell_ties" in data:
+        return float(data["cell_ties"].values.sum()) / max(float(data["n"].values.sum()), 1.0)
+    if not {"wins", "ties"} <= set(data):
+        return 0.0
+    wins, ties = (float(data[name].values.sum()) for name in ("wins", "ties"))
+    return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix

@@ -21,7 +21,7 @@ from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import by_reader, finite, shown_value
 from bayesduel.text import count, join, plural
 
-__all__ = ["estimand", "estimand_words", "level_words"]
+__all__ = ["averaged_words", "estimand", "estimand_words", "level_words"]
 
 
 def estimand(
@@ -135,7 +135,7 @@ def level_words(fit: xr.DataTree) -> str:
     chosen = []
     for by, weights in said.items():
         if len(weights) == 1:
-            chosen.append(f"{by} is {next(iter(weights))}")
+            chosen.append(f"{by} is {averaged_words(by, weights)}")
     if chosen:
         sentences.append(f"Answers are those of duels in which {join(chosen)}.")
     for part in model.terms.exhaustive:
@@ -144,13 +144,19 @@ def level_words(fit: xr.DataTree) -> str:
             n = count(fit["posterior"].sizes[part.by], part.by)
             sentences.append(f"Scores are the average over the {n}, by their votes.")
         elif len(weights) > 1:
-            shares = [f"{level} {share:.2g}" for level, share in weights.items()]
-            named = plural(part.by)
-            sentences.append(f"Scores are the average over {named}, by weight: {join(shares, 8)}.")
+            sentences.append(f"Scores are {averaged_words(part.by, weights)}.")
     if model.terms.samples:
         new = join([f"a new {column}" for column in model.terms.samples])
         sentences.append(f"Win probabilities are those of {new}.")
     return " ".join(sentences)
+
+
+def averaged_words(by: str, weights: Mapping[str, float]) -> str:
+    """Return in words the level of a column that answers are about, or the average over several."""
+    if len(weights) == 1:
+        return next(iter(weights))
+    shares = [f"{level} {share:.2g}" for level, share in weights.items()]
+    return f"the average over {plural(by)}, by weight: {join(shares, 8)}"
 
 
 def _replaced(model: Model, old: Any, new: Any) -> Model:

@@ -13,6 +13,7 @@ import xarray as xr
 from bayesduel.intervals import eti
 from bayesduel.jit import interpreted
 from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
+from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.mutual_information import (
     information_about_answers,
     information_about_scores,
@@ -56,8 +57,9 @@ def next_pairs(
     -------
     One row per pair: ``first``, ``second`` (labels), ``bits`` (expected information of one
     duel), ``preference_mean``, ``preference_lower``, ``preference_upper`` (first against
-    second, 95 % interval) and ``duels`` (so far). ``attrs["about"]`` says what was asked. The
-    pairs are each the best single question; after asking one, fit and ask again.
+    second, 95 % interval) and ``duels`` (so far). ``attrs["about"]`` says what was asked,
+    ``attrs["controls"]`` which duels that is about, as in `bayesduel.winners`. The pairs are each
+    the best single question; after asking one, fit and ask again.
 
     Raises
     ------
@@ -121,6 +123,7 @@ def next_pairs(
         }
     )
     frame.attrs["about"] = about
+    frame.attrs["controls"] = estimand_words(fit)
     return frame
 
 

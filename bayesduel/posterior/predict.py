@@ -12,16 +12,20 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import Columns
-from bayesduel.data.read.decimals import columns_with_commas, text_with_point
-from bayesduel.data.read.source import open_source
+from bayesduel.data.read.faults import label_of
 from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
-from bayesduel.posterior.conditions import ExtrapolationWarning, extent_of, shown_number
+from bayesduel.posterior.conditions import (
+    ExtrapolationWarning,
+    column_of,
+    is_missing,
+    neutral_words,
+    numbers_of,
+)
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of
+from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of, tie_share
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import (
     as_options,
@@ -35,9 +39,19 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
-from bayesduel.text import count, join, printed_tables, screen, section_html, shorten
+from bayesduel.text import (
+    count,
+    join,
+    percent,
+    printed_tables,
+    screen,
+    section_html,
+    shorten,
+)
 
-__all__ = ["Predictions", "condition_names", "duels_in_file", "notes", "predict"]
+__all__ = ["Predictions", "condition_names", "notes", "predict", "win_words"]
+
+NOTES = ("new_arms", "given", "missing", "unknown", "not_given", "not_read", "sides")
 
 
 class Predictions(xr.Dataset):
@@ -67,8 +81,19 @@ class Predictions(xr.Dataset):
 def notes(found: xr.Dataset) -> list[str]:
     """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
     of_ties = ["A tie is not a win here; win rates count it as half."] * ("tie" in found)
-    told = ("new_arms", "given", "not_given", "sides")
-    return of_ties + [str(found.attrs[key]) for key in told if key in found.attrs]
+    if found.attrs.get("tie_share", 0.0) > 0:
+        share = percent(found.attrs["tie_share"])
+        of_ties.append(
+            f"{share} % of the duels of the log are ties, and the model has no ties: a tie counts "
+            "half a win here."
+        )
+    return of_ties + [str(found.attrs[key]) for key in NOTES if key in found.attrs]
+
+
+def win_words(found: xr.Dataset) -> str:
+    """Return what `win` of predictions is, in words."""
+    half = ", a tie counting half" * (found.attrs.get("tie_share", 0.0) > 0)
+    return f"Win: the probability that the left arm wins{half}, by {found.attrs['model']}"
 
 
 def _complete(dataset: Predictions) -> bool:
@@ -101,8 +126,9 @@ def predict(
         sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
         the conditions, or as they are called in the log that was fitted, or the path of a file
-        with these columns, which is read as a log is. Other columns are not read. Where these might
-        be a condition that is missing, the attribute ``not_given`` names them.
+        with these columns, which is read as a log is. A covariate that was read as the difference
+        of two columns is that of the same two columns. The attribute ``not_read`` names the
+        columns that are not read.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -120,12 +146,16 @@ def predict(
         ``new_arms`` says which are new.
     conditions
         What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
-        ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
-        what is missing is neutral: today, covariates of 0, and a new judge or prompt, whose
-        deviations are integrated out. A column of the log is known by its own name, too
-        (``prompt="k8s"``). The level of a term that has covariates or an advantage by level is
-        given with these. The attribute ``given`` says what was read, ``not_given`` what is
-        missing and what is taken for it.
+        ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel.
+        What is missing is neutral: today, covariates of 0, a new judge or prompt of
+        :class:`bayesduel.models.RandomEffects`, whose deviations are integrated out, and the
+        average over the levels of :class:`bayesduel.models.CategoryEffects`. A column of the log
+        is known by its own name, too (``prompt="k8s"``). The level of a term that has covariates
+        or an advantage by level is given with these. A level that is given by name is one of the
+        fit, or None; a column of a frame may have others, which are warned of and taken as
+        missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
+        not given, ``missing`` and ``unknown`` of how many duels a value is missing or is a level
+        that the fit does not know. Each says what is taken instead.
 
     Returns
     -------
@@ -134,9 +164,10 @@ def predict(
     ties, ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
     ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. A tie is not a
     win here; the preference matrix and win rates count it as half a win. Where the model
-    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. Of margins that are
-    whole numbers, some of them 0, ``tie`` is the probability of a draw, and ``win`` that of 1 or
-    more: that of a margin above 1/2 in the model. A model of margins
+    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. If the log has ties
+    nevertheless, a tie counts half in both, and the attribute ``tie_share`` says how many. Of
+    margins that are whole numbers, some of them 0, ``tie`` is the probability of a draw, and
+    ``win`` that of 1 or more: that of a margin above 1/2 in the model. A model of margins
     adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
     and ``margin_upper``, between which it lies with probability `ci_prob`: noise included. A model
     of grades adds the probability of each, ``grade_+2``, likewise.
@@ -154,8 +185,8 @@ def predict(
     -----
     ExtrapolationWarning
         If a covariate is beyond those of the log; if a column of a frame has a judge, prompt or
-        other level that the fit does not know, which is taken as new; or if a time is before the
-        log, which then has the scores of the first period. At a time after it scores have moved
+        other level that the fit does not know, which is taken as missing; or if a time is before
+        the log, which then has the scores of the first period. At a time after it scores have moved
         on, by :class:`bayesduel.models.TimeVarying`.
 
     Examples
@@ -178,17 +209,18 @@ def predict(
         check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
     unread: list[str] = []
+    named: dict[str, tuple[str, ...]] = {}
+    unknown: dict[str, list[str]] = {}
     conditions = _by_role(fit, conditions)
-    given_as = {name: _shown_condition(value) for name, value in conditions.items()}
     if right is None:
-        frame = _of_frame(fit, left)
+        frame = _of_frame(fit, left, conditions)
         left = frame.left
         right = frame.right
         columns = frame.sides
         unread = frame.unread
+        named = frame.named
+        unknown = frame.unknown
         conditions = frame.conditions | conditions
-        of_columns = {name: f"by column {column!r}" for name, column in frame.named.items()}
-        given_as = of_columns | given_as
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
     # of an advantage that differs by a level, only where the level is said
@@ -220,12 +252,10 @@ def predict(
     mentioned = _mentioned([*lefts, *rights], (*labels, *foreseen), of_teams)
     new = tuple(arm for arm in foreseen if arm in mentioned)
     posterior: Mapping[str, np.ndarray] = draws.posterior
-    told = {}
-    if given_as:
-        said = join([f"{name} {words}" for name, words in sorted(given_as.items())])
-        told["given"] = f"Predictions are for the conditions given: {said}."
-    if lacking := sorted(_readers(fit) - conditions.keys()):
-        told["not_given"] = _not_given(fit, lacking, unread)
+    neutral = neutral_words(fit, draws.model, conditions, side_advantage=side_advantage)
+    told = _told(fit, conditions, named, unknown, neutral, length)
+    if unread:
+        told["not_read"] = f"Not read: {join(unread, len(unread), quote=True)}."
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
         told["new_arms"] = told_of(scores, fit.duel.arms, new)
@@ -281,6 +311,7 @@ def predict(
             "ci_prob": ci_prob,
             "model": str(fit.attrs["model"]),
             "conditions": ", ".join(sorted(conditions)),
+            **_tie_share(fit, draws.model),
             **told,
             **dependence_of(fit, used, covariance).attrs,
         },
@@ -328,55 +359,107 @@ def _readers(fit: xr.DataTree) -> set[str]:
     return {name for part in fit.duel.model.terms for name in part.reads}
 
 
-def _not_given(fit: xr.DataTree, lacking: Sequence[str], unread: Sequence[str]) -> str:
-    """Return in words which conditions are not given, and which columns of a frame are not read."""
-    model = fit.duel.model
+def _told(
+    fit: xr.DataTree,
+    conditions: Mapping[str, Any],
+    named: Mapping[str, tuple[str, ...]],
+    unknown: Mapping[str, list[str]],
+    neutral: Mapping[str, str],
+    n: int,
+) -> dict[str, str]:
+    """Return in words which conditions are given, which are not, and what is taken instead.
+
+    named: the column of each condition of a frame, or two with their difference, by name.
+    unknown: levels of a frame that the fit does not know, one for each duel that has one, by name.
+    neutral: what stands for a condition that is not said, by name.
+    n: number of duels.
+
+    Warns of levels that are not known: a level may be new, or misspelt.
+    """
     read = reading_of(fit)
-    neutral = []
-    for name in lacking:
-        value = f"{name} 0"
-        if name in fit["posterior"].coords:
-            value = f"a new {name}"
-        elif name == "time":
-            _, end = extent_of(fit, model, model.terms)[name]
-            value = f"the end of the log, {shown_number(end)}"
-        neutral.append(f"{read.get(name, name)!r} (taken: {value})")
-    others = f" Not read: {join(unread, 5, quote=True)}." if unread else ""
-    return f"Not given: {join(neutral, 5)}.{others}"
+    given = []
+    missing = []
+    new = []
+    for name in sorted(conditions):
+        taken = f"(taken: {neutral.get(name)})"
+        columns = named.get(name, ())
+        title = repr(" - ".join(columns) if columns else read.get(name, name))
+        values = column_of(conditions[name], n)
+        blank = int(is_missing(values).sum()) - len(unknown.get(name, ()))
+        if np.ndim(conditions[name]) == 0 and blank:
+            given.append(f"{name} = none {taken}")
+            continue
+        given.append(f"{name} {_shown_condition(conditions[name], columns)}")
+        if blank:
+            missing.append(f"{title} in {blank:,} of {count(n, 'duel')} {taken}")
+        if name in unknown:
+            new.append(f"{title} in {_warned_of(title, unknown[name], neutral[name], n)} {taken}")
+    lacking = sorted(_readers(fit) - conditions.keys())
+    absent = [f"{read.get(name, name)!r} (taken: {neutral[name]})" for name in lacking]
+    found = {}
+    for key, begin, words in (
+        ("given", "Predictions are for the conditions given", given),
+        ("missing", "Missing", missing),
+        ("unknown", "Not known to the fit", new),
+        ("not_given", "Not given", absent),
+    ):
+        if words:
+            found[key] = f"{begin}: {join(words, len(words), width=None)}."
+    return found
 
 
-def _shown_condition(value: Any) -> str:
-    """Return a condition in words: one value, or that there is one for each duel."""
-    if value is None:
-        return "new"
+def _warned_of(title: str, labels: list[str], instead: str, n: int) -> str:
+    """Return in how many of n duels a column has labels that the fit does not know; warn of them.
+
+    instead: what is taken for them.
+    """
+    distinct = list(dict.fromkeys(labels))
+    shown = join(distinct, 5, quote=True)
+    warn(
+        f"column {title} has {count(len(distinct), 'value')} that the fit does not know ({shown}, "
+        f"{count(len(labels), 'duel')}): predictions there are those of {instead}",
+        ExtrapolationWarning,
+    )
+    return f"{len(labels):,} of {count(n, 'duel')}, {shown}"
+
+
+def _tie_share(fit: xr.DataTree, model: Any) -> dict[str, float]:
+    """Return the share of ties in the log of a model that counts each as half a win, if any."""
+    share = tie_share(fit) if model.response.outcome == "win" else 0.0
+    return {"tie_share": share} if share > 0 else {}
+
+
+def _shown_condition(value: Any, columns: Sequence[str]) -> str:
+    """Return a condition in words: by columns of a frame, one value, or one for each duel.
+
+    columns: the column of the frame that has it, or two whose difference it is; () without one.
+    """
+    if len(columns) == 1:
+        return f"by column {columns[0]!r}"
+    if columns:
+        return f"= {' - '.join(map(repr, columns))}"
     return f"= {value}" if _is_label(value) else "of each duel"
 
 
-def _as_new(fit: xr.DataTree, name: str, column: str, values: list[Any]) -> list[Any]:
-    """Return the levels of a column of duels to come, None for one that the fit does not know.
+def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the levels of a column of duels to come, and the labels that the fit does not know.
 
-    Warns of these: a level may be new, or misspelt.
+    A level is None where it is missing or not known.
     """
     if name not in fit["posterior"].coords:
-        return values
+        return values, []
     known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
-    found = []
-    new = []
-    for value in values:
-        level = None if value is None or value != value else text_of(value)
-        is_new = level is not None and level not in known
-        if is_new:
-            new.append(level)
-        found.append(None if is_new else value)
-    if new:
-        shown = list(dict.fromkeys(new))
-        warn(
-            f"column {column!r} has {count(len(shown), 'value')} that the fit does not know "
-            f"({join(shown, 5, quote=True)}, {count(len(new), 'duel')}): predictions are those of "
-            f"a new {name}",
-            ExtrapolationWarning,
-        )
-    return found
+    blank = is_missing(np.array([*values, None], dtype=object))
+    found: list[Any] = []
+    unknown = []
+    for value, no_value in zip(values, blank, strict=False):
+        text = "" if no_value else str(text_of(value))
+        label = text if text in known else label_of(text)
+        if label is not None and label not in known:
+            unknown.append(label)
+            label = None
+        found.append(label)
+    return found, unknown
 
 
 class _Frame(NamedTuple):
@@ -386,27 +469,16 @@ class _Frame(NamedTuple):
     right: Any
     conditions: dict[str, Any]
     sides: tuple[Any, ...]  # columns of the sides
-    named: dict[str, str]  # column of each condition
+    named: dict[str, tuple[str, ...]]  # column of each condition, or two with their difference
     unread: list[str]  # other columns
+    unknown: dict[str, list[str]]  # levels that the fit does not know, one a duel
 
 
-def duels_in_file(path: str | PathLike[str], fit: xr.DataTree) -> pd.DataFrame:
-    """Return the duels to come of a file as text, read as a log is; an empty condition is None."""
-    decimal = reading_of(fit).get("decimal")
-    with open_source(path) as source:
-        read = source.texts(Columns({name: name for name in source.columns()}))
-        commas = columns_with_commas(source, decimal)
-    found: dict[str, list[str | None]] = {}
-    for name, column in read.items():
-        texts = [(text or "").strip() for text in column.texts]
-        if name in commas:
-            texts = [text_with_point(text, decimal) for text in texts]
-        found[name] = [text or None for text in texts]
-    return pd.DataFrame(found, dtype=object)
+def _of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any]) -> _Frame:
+    """Return what a frame, or a file, says of duels to come.
 
-
-def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
-    """Return what a frame, or a file, says of duels to come."""
+    given_apart: conditions that are given beside it.
+    """
     import narwhals as nw
 
     if isinstance(frame, str | PathLike) and Path(frame).is_file():
@@ -445,18 +517,44 @@ def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
             labels = [(side,) if _is_label(side) else side for side in each]
         sides[name] = labels
     found = {}
-    columns = {}
-    for name in sorted(_readers(fit)):
+    columns: dict[str, tuple[str, ...]] = {}
+    unknown = {}
+    differences = _differences(fit, given.columns)
+    for name in sorted(_readers(fit) - given_apart.keys()):
         values = column(name)
         if values is not None:
-            columns[name] = str(named(name))
-            found[name] = _as_new(fit, name, columns[name], values)
+            columns[name] = (str(named(name)),)
+        elif name in differences:
+            columns[name] = differences[name]
+            values = _difference(given, differences[name])
+        if values is not None:
+            found[name], new = _levels(fit, name, values)
+            if new:
+                unknown[name] = new
     of_sides = named("left"), named("right")
-    used = {*columns.values()}
+    used = {one for both in columns.values() for one in both}
     for name in of_sides:
         used |= {*name} if isinstance(name, list) else {name}
     unread = [name for name in given.columns if name not in used]
-    return _Frame(sides["left"], sides["right"], found, of_sides, columns, unread)
+    return _Frame(sides["left"], sides["right"], found, of_sides, columns, unread, unknown)
+
+
+def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the two columns of each covariate that was read as their difference, by its name."""
+    names = reading_of(fit).get("covariates", ())
+    lines = [line for line in fit.duel.reading.lines if line.role == "covariate"]
+    pairs = {f"{left} - {right}": (left, right) for left in columns for right in columns}
+    read = zip(names, lines, strict=False)
+    return {name: pairs[line.column] for name, line in read if line.column in pairs}
+
+
+def _difference(frame: Any, pair: tuple[str, str]) -> list[float]:
+    """Return a column of a frame minus another, NaN where one is missing."""
+    left, right = (
+        numbers_of(np.array([*frame[name].to_list(), None], dtype=object), name, np.nan)[:-1]
+        for name in pair
+    )
+    return list((left - right).tolist())
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:

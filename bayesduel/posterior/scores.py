@@ -22,7 +22,7 @@ import xarray as xr
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, score_order
-from bayesduel.posterior.estimand import estimand
+from bayesduel.posterior.estimand import estimand, estimand_words
 from bayesduel.system.arguments import did_you_mean, finite, shown_value
 from bayesduel.system.options import Decision
 from bayesduel.text import SENTENCE, plural, shorten
@@ -71,7 +71,8 @@ def scores(
     then. ``rating``, ``rating_lower``,
     ``rating_upper``: the same with the anchor at `points`, in points of Elo
     (``attrs["points_per_unit"]``: 400 / ln 10 a logit, 200 sqrt(2) a probit); absent for margins.
-    ``attrs["sentence"]`` says what the numbers are differences from.
+    ``attrs["sentence"]`` says what the numbers are differences from, ``attrs["controls"]`` which
+    duels they are about, as in `bayesduel.winners`.
 
     Raises
     ------
@@ -128,6 +129,7 @@ def scores(
         "points": points,
         "points_per_unit": per_unit,
         "ci_prob": ci_prob,
+        "controls": estimand_words(fit),
     }
     frame.attrs["sentence"] = scores_words(frame.attrs)
     return frame

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.upset import upset_words
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import shown_value, whole
@@ -35,6 +36,8 @@ class TopKSets(Result):
         the k best, ``error`` (its Monte Carlo standard error) and ``rank_mean`` (1 is best).
     ranked_by
         "score", or "Borda score" where arms do not rank by a score.
+    controls
+        Which duels the sets are about, as in :func:`bayesduel.winners`, or "".
     covariance
         Of the draws: see :func:`bayesduel.winners`.
     model, source
@@ -52,6 +55,7 @@ class TopKSets(Result):
     n_sets: int
     members: pd.DataFrame
     ranked_by: str
+    controls: str
     covariance: str
     model: str
     source: str
@@ -73,7 +77,7 @@ class TopKSets(Result):
                 f" The {self.k} arms most likely to be in the top {self.k}, taken one by "
                 f"one: {join(likely, self.k)}."
             )
-        return f"{words} {self.upset}".rstrip()
+        return " ".join(filter(None, [words, self.upset, self.controls]))
 
     def summary(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -150,6 +154,7 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         n_sets=len(masks),
         members=members.iloc[order],
         ranked_by="Borda score" if draws.score is None else "score",
+        controls=estimand_words(fit),
         covariance=covariance,
         model=str(fit.attrs["model"]),
         source=str(fit.attrs.get("source", "")),

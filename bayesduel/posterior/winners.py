@@ -21,7 +21,7 @@ from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
-from bayesduel.posterior.draws import Draws, check_fit, draws_of
+from bayesduel.posterior.draws import Draws, check_fit, draws_of, tie_share
 from bayesduel.posterior.election import (
     ElectionResult,
     PairSummary,
@@ -190,7 +190,7 @@ def winners(
     k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
 
     found, pairs = _elected(draws, rope, ties, confidence)
-    tie_share = _tie_share(tree)
+    share_of_ties = tie_share(tree)
     options = _decision(tree, rope, confidence, dependence.refusal, noun)
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
@@ -246,7 +246,7 @@ def winners(
         "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),
         "log_type": draws.model.log_type,
-        "tie_share": tie_share,
+        "tie_share": share_of_ties,
     }
     coords = {"arm": list(labels), "rank": np.arange(1, n_arms + 1), "criterion": list(CRITERIA)}
     variables = _variables(found, borda, order, tier, ranges, k, confidence)
@@ -274,7 +274,7 @@ def _decision(
     """Return the settings of a verdict on a fit, by the names of the arguments of `decide`."""
     effective = float(fit.attrs["importance_ess"])
     return {
-        "ties": _tie_share(fit) > 0,
+        "ties": tie_share(fit) > 0,
         "rope": rope,
         "confidence": confidence,
         "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
@@ -297,19 +297,6 @@ def _elected(
     if draws.many:
         return found, OpponentsOfMany(draws, confidence, borda_of_many(draws))
     return found, pair_summary(draws, confidence)
-
-
-def _tie_share(fit: xr.DataTree) -> float:
-    """Return the share of the duels of a fit that are ties; 0.0 where it does not say."""
-    if "constant_data" not in fit:
-        return 0.0
-    data = fit["constant_data"].variables
-    if "cell_ties" in data:
-        return float(data["cell_ties"].values.sum()) / max(float(data["n"].values.sum()), 1.0)
-    if not {"wins", "ties"} <= set(data):
-        return 0.0
-    wins, ties = (float(data[name].values.sum()) for name in ("wins", "ties"))
-    return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix
 
 
 def _coordinates(labels: dict[str, Any]) -> xr.Coordinates:

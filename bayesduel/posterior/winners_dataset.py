@@ -202,6 +202,7 @@ def _notes(dataset: Winners) -> str:
             f"There are {n_tiers} tiers: the first {noun} of a tier is ahead of all lower tiers "
             f"(the probability that this is wrong is {_at_most(a['tier_error'])} for each tier)."
         )
+    controls = f" {a['controls']}" if a.get("controls") else ""
     return (
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
         f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
@@ -209,7 +210,7 @@ def _notes(dataset: Winners) -> str:
         f"mean ranks by {a['ranked_by']}. {tiers} {check_words(dataset)} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
-        f"{a['dependence']} Model: {a['model_words']}."
+        f"{a['dependence']}{controls} Model: {a['model_words']}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.posterior.predict import notes
+from bayesduel.posterior.predict import notes, win_words
 from bayesduel.reporting.section import Section, Table, Text, blocks
 from bayesduel.text import count, number_with_interval, percent
 
@@ -22,7 +22,7 @@ def predictions_section(found: "Predictions") -> Section:
     frame = found.to_dataframe().reset_index(drop=True)
     sides = ["left", "right"]
     table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(ROWS))
-    words = f"Win: the probability that the left arm wins, by {found.attrs['model']}"
+    words = win_words(found)
     given = found.attrs["conditions"]
     words += f", given {given}." if given else "."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
