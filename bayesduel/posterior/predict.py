@@ -19,6 +19,7 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import (
     ExtrapolationWarning,
     column_of,
+    duels_in_file,
     is_missing,
     neutral_words,
     numbers_of,

@@ -57,7 +57,7 @@ def test_a_cycle_is_not_told_as_a_winner_alone(model, ties):
     assert found.attrs["upset"].startswith("But ")
     assert found.verdict.endswith(found.attrs["upset"])
     for k in (1, 2):
-        assert bd.top_k(fit, k).sentence.endswith(found.attrs["upset"])
+        assert found.attrs["upset"] in bd.top_k(fit, k).sentence
     text = " ".join(str(found).split())
     assert "(bd.check(duels) tests it)" in text
     assert "Whether a ranking holds was not checked: bd.check(duels) does it." in text

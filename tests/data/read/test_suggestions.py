@@ -301,9 +301,9 @@ SAID = {
                    winner=PLAIN, margin=lambda v: v["ga"] - v["gb"]) , None, "--margin none", {}),
     "no margin": (with_first(replaced("x"), winner=PLAIN, margin=lambda v: v["ga"] - v["gb"]),
                   PAIRS, "--margin none", {}),
-    "bad row": (with_first(replaced(""), winner=PLAIN), LESS, "--on-bad skip", {}),
+    "bad row": (with_first(replaced(""), winner=PLAIN), LESS, "--means A=left,B=right,=none", {}),
     "blank is a tie": (table(TIED, **TABLE, winner=says("A", "B", "")), points(TIED),
-                       "--means 'A=left,B=right,=?'", {"=?": "=tie"}),
+                       "--means A=left,B=right,=tie", {}),
     "one unknown word": (with_first(replaced("C"), winner=PLAIN), LESS,
                          "--means 'A=left,B=right,C=?'", {"?": "none"}),
     "times of a form": (table(STRICT, **TABLE, winner=PLAIN, time=lambda v: f"{v['k'] % 9 + 1}/1/24"
