@@ -48,12 +48,10 @@ class ItemRun(Run):
         self.rounds = () if rounds is None else (rounds,)
         if offer.sphere:
             self.facts: tuple[np.ndarray, ...] = (problem.preference,)
-            self.loop = driver(play_sphere, policy.select, shows=1)
+            self.loop = driver(play_sphere, policy.select)
         else:
             self.facts = (problem.utility[order], problem.worth[order])
-            self.loop = driver(
-                (play_pulls, play_item_duels)[problem.shows - 1], policy.select, problem.shows
-            )
+            self.loop = driver((play_pulls, play_item_duels)[problem.shows - 1], policy.select)
         bound = policy.bound(self.times, offer)
         self.arrays["bound"][:] = np.nan if bound is None else bound
 

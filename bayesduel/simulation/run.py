@@ -36,6 +36,8 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+OF_ONE = ("play_pulls", "play_sphere")  # loops in which a rule names one item; a pair in others
+
 # Dimensions and type of each variable of a trace.
 Layout = dict[str, tuple[tuple[str, ...], Any]]
 # Dimensions and values of each variable of the problem.
@@ -121,19 +123,18 @@ class Run(ABC):
 
 @cache
 def driver(
-    loop: Callable[..., None], select: Callable[..., Any], shows: int = 2, **others: Any
+    loop: Callable[..., None], select: Callable[..., Any], **others: Any
 ) -> Callable[..., None]:
     """Return the compiled copy of a loop that plays by a policy's rule `select`.
 
-    The rule names `shows` arms or items. `others` are further compiled functions of the policy, by
-    the name that the loop calls. A rule that is not compiled is played as plain Python, which a log
-    message says.
+    `others` are further compiled functions of the policy, by the name that the loop calls. A rule
+    that is not compiled is played as plain Python, which a log message says.
     """
     module = select.__module__.rpartition(".")[2]
     names = [f.__name__ for f in (select, *others.values())]
     name = "_".join([loop.__name__, module, *names])
     if isinstance(select, FunctionType):
-        made = with_globals(loop, name, select=_checked(select, shows), **others)
+        made = with_globals(loop, name, select=_checked(select, loop.__name__), **others)
         logger.warning(
             "%s of %s is not compiled, so the policy runs as plain Python, which is slow. For "
             "speed, write @compiled above it (from bayesduel.jit import compiled).",
@@ -146,8 +147,9 @@ def driver(
     return made
 
 
-def _checked(select: Callable[..., Any], shows: int) -> Callable[..., Any]:
-    """Return a rule in plain Python that raises TypeError unless it returns `shows` numbers."""
+def _checked(select: Callable[..., Any], loop: str) -> Callable[..., Any]:
+    """Return a rule in plain Python that raises TypeError unless it names what the loop plays."""
+    shows = 1 if loop in OF_ONE else 2
     should = ("the number of one item", "two numbers of arms, such as (0, 1)")[shows - 1]
 
     @wraps(select)

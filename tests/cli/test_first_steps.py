@@ -57,7 +57,7 @@ def test_a_command_says_what_to_do(log, args, words, tmp_path, monkeypatch):
         (lambda log, fit: bd.fit("springall"), FileNotFoundError, "bd.datasets.load('springall')"),
         (lambda log, fit: bd.predict(fit, "new", "a"), KeyError, "a new arm needs a duel"),
         (lambda log, fit: bd.report(fit, "x.docx"), ValueError, "got 'x.docx'"),
-        (lambda log, fit: bd.predict(fit, "no.csv"), TypeError, "a frame, or a CSV file, with"),
+        (lambda log, fit: bd.predict(fit, "no.csv"), TypeError, "a frame, or a file, with"),
     ],
 )
 def test_python_says_what_to_do(log, fit, call, error, words):
