@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import Log
-from bayesduel.models.elementary import Quantity, Unit
+from bayesduel.models.elementary import Quantity, Unit, centre
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import Modifier, centre
+from bayesduel.models.term import Modifier
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["BladeChest"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytensor.tensor import TensorVariable
 
 
-__all__ = ["Quantity", "Size", "Unit", "elementary"]
+__all__ = ["Quantity", "Size", "Unit", "centre", "elementary"]
 
 type Quantity = np.ndarray | TensorVariable[Any, Any]  # of draws and data, or of the pm.Model
 type Unit = Quantity | float  # of the scores, on which priors stand
@@ -53,3 +53,13 @@ def _log_ndtr(x: Quantity) -> Any:
     of_low = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
     of_high = pt.log1p(-pt.erfc(high / root) / 2.0)
     return pt.switch(negative, of_low, of_high)
+
+
+def centre(free: Quantity) -> Any:
+    """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
+    import pytensor.tensor as pt
+
+    total = free.sum(axis=-1, keepdims=True)
+    n_arms = free.shape[-1] + 1.0
+    root = pt.sqrt(n_arms)
+    return pt.concatenate([free - total / (n_arms + root), -total / root], axis=-1)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import Log
-from bayesduel.models.elementary import Quantity, Unit
+from bayesduel.models.elementary import Quantity, Unit, centre
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ByLevel, Modifier, centre
+from bayesduel.models.term import ByLevel, Modifier
 
 __all__ = ["JudgeReliability"]
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.models.elementary import Unit
+from bayesduel.models.elementary import Unit, centre
 from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ArmTerm, centre
+from bayesduel.models.term import ArmTerm
 from bayesduel.system.arguments import check_one_of, check_type, labels_of
 from bayesduel.text import join
 

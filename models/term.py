@@ -39,7 +39,6 @@ __all__ = [
     "Part",
     "Term",
     "Terms",
-    "centre",
 ]
 
 
@@ -692,13 +691,3 @@ class Terms:
     def arms(self) -> tuple[ArmTerm, ...]:
         """What the arms are worth."""
         return tuple(part for part in self.parts if isinstance(part, ArmTerm))
-
-
-def centre(free: Quantity) -> Any:
-    """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
-    import pytensor.tensor as pt
-
-    total = free.sum(axis=-1, keepdims=True)
-    n_arms = free.shape[-1] + 1.0
-    root = pt.sqrt(n_arms)
-    return pt.concatenate([free - total / (n_arms + root), -total / root], axis=-1)

@@ -9,10 +9,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.election import pair_summary
 from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.upset import upset_words
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import shown_value, whole
+from bayesduel.system.options import Decision
 from bayesduel.text import Result, join, probability
 
 __all__ = ["TopKSets", "check_k", "counted_sets", "top_k"]
@@ -146,8 +148,8 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
     first = float(probability[0])
     upset = ""
     if draws.score is not None and not draws.many:
-        total = np.sum([P.sum(axis=0) for P in draws.matrices()], axis=0)
-        upset = upset_words(fit, total / draws.n_draws, covariance)
+        pairs = pair_summary(draws, Decision.confidence)  # of fewer draws where arms are many
+        upset = upset_words(fit, pairs.mean, covariance)
     return TopKSets(
         k=k,
         sets=sets,

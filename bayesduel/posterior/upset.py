@@ -41,14 +41,14 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     won = wins[lower, upper]
     chance = np.maximum(expected[lower, upper], 0.5)
     counted = np.maximum(np.round(n / inflation), 1.0)
-    p = bdtrc(np.ceil(won / inflation) - 1, counted, chance)  # of that many wins, or more
+    p = bdtrc(np.floor(won / inflation) - 1, counted, chance)  # of that many wins, or more
     worst = int(p.argmin())
     n_pairs = np.count_nonzero(np.triu(met))
     if p[worst] * n_pairs >= ERROR:
         return ""
     below, above = (shorten(fit.duel.arms[k], SENTENCE) for k in (lower[worst], upper[worst]))
     what = "points" if data["ties"].values.any() else "duels"
-    how = by_reader("bd.check(duels) tests it", "--check tests it")
+    how = by_reader("bd.check(duels) tests it", "bayesduel check tests it")
     taken = f"{won[worst]:g} of {n[worst]:g} {what}"
     return (
         f"But {below} took {taken} against {above}, which ranks above it: maybe no ranking holds "

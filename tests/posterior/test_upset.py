@@ -72,7 +72,7 @@ def test_the_counts_that_it_tells_are_those_of_the_log(tmp_path):
     met = [row for row in rows if {*row[:2]} == {"paper", "rock"}]
     won = sum((left == "paper") == (outcome == "left") for left, _, outcome in met)
     assert f"But paper took {won} of {len(met)} duels against rock, which ranks" in told
-    assert "(--check tests it)" in told
+    assert "(bayesduel check tests it)" in told
     checked = CliRunner().invoke(main, ["winners", str(file), "--check"]).stdout
     assert "No single ranking holds" in checked and "But paper took" not in checked
 
