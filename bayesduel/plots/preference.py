@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
+    from bayesduel.posterior.winners import Winners
+
 __all__ = ["CRITERION_NAMES", "plot_preference", "plot_winners", "preference_size", "winners_size"]
 
 LEAST = 0.01  # smallest probability for a row of its own among the winners
@@ -37,7 +39,7 @@ def preference_size(n_arms: int) -> tuple[float, float]:
     "bayesduel.winners",
 )
 def plot_preference(
-    winners: "xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
 ) -> "Axes":
     """Plot the probability that the arm of the row beats the arm of the column.
 
@@ -91,7 +93,9 @@ def winners_size(n_rows: int) -> tuple[float, float]:
     lambda winners, least=LEAST: winners_size(len(_by_criterion(winners, least)[0])),
     "bayesduel.winners",
 )
-def plot_winners(winners: "xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST) -> "Axes":
+def plot_winners(
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST
+) -> "Axes":
     """Plot the probability that each arm wins, by winner criterion.
 
     Arms with less than `least` under every criterion share one row; for Condorcet, another row
@@ -124,7 +128,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = style.NEW, *, least: float 
     return ax
 
 
-def _by_criterion(winners: "xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
+def _by_criterion(winners: "Winners | xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
     """Return the labels of the rows, and the probabilities of shape (rows, criteria)."""
     check_range(least, "least", "in [0, 1)")
     ranked = in_order(winners)

@@ -64,14 +64,14 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.check": "bayesduel.criticism.check_result.Check",
     "bayesduel.compare_models": "bayesduel.criticism.compare.Comparison",
     "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
-    "bayesduel.compare_policies": "xarray.Dataset",
+    "bayesduel.compare_policies": "bayesduel.simulation.policy_comparison.PolicyComparison",
     "bayesduel.fit": "xarray.DataTree",
     "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
     "bayesduel.panel": "bayesduel.posterior.panel.Panel",
     "bayesduel.prior_predictive": "xarray.DataTree",
     "bayesduel.simulate": "xarray.DataTree",
     "bayesduel.sources": "bayesduel.posterior.sources.SourceAgreement",
-    "bayesduel.winners": "xarray.Dataset",
+    "bayesduel.winners": "bayesduel.posterior.winners.Winners",
 }
 EXAMPLES_HEAD = "\n\nExamples\n--------"
 EXAMPLES = {  # how what a plot shows is made
@@ -107,6 +107,8 @@ OF_FIT = (  # that a plot makes of a fit itself; others take the log, which a fi
     *("bayesduel.category_ranks", "bayesduel.check_margins"),
     *("bayesduel.sources", "bayesduel.winners"),
 )
+# Of which a plot takes an xarray.Dataset, too: arms in another order, or a file opened again
+OF_DATASET = ("bayesduel.compare_policies", "bayesduel.winners")
 AX = "ax\n    Axes to draw on. Default: those of a new figure."
 DOCUMENTED = """
 
@@ -165,7 +167,10 @@ def figure[**P](
             if source in OF_FIT and isinstance(first, import_module("xarray").DataTree):
                 home, _, function = source.rpartition(".")
                 first = given.arguments[name] = getattr(import_module(home), function)(first)
-            if not isinstance(first, getattr(import_module(module), class_name)):
+            drawable = [getattr(import_module(module), class_name)]
+            if source in OF_DATASET:
+                drawable.append(import_module("xarray").Dataset)
+            if not isinstance(first, tuple(drawable)):
                 raise TypeError(
                     f"{name} should be what {source} returned, got {type(first).__name__}; "
                     f"{plot.__name__}({source}(...)) draws it"

@@ -9,7 +9,7 @@ from bayesduel.reporting.section import Section, Table, Text, blocks
 from bayesduel.text import count, number_with_interval, significant
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from bayesduel.record import Record
 
 __all__ = ["comparison_notes", "policy_comparison_section"]
 
@@ -17,7 +17,7 @@ ROWS = 20  # policies that are shown of a result
 LEAST = 0.001  # below it a p-value is shown as a bound
 
 
-def policy_comparison_section(found: "xr.Dataset") -> Section:
+def policy_comparison_section(found: "Record") -> Section:
     """Return the section on what :func:`bayesduel.compare_policies` returned."""
     level = f"{100 * found.attrs['ci_prob']:g} %"
     columns: list[tuple[Any, ...]] = [
@@ -34,7 +34,7 @@ def policy_comparison_section(found: "xr.Dataset") -> Section:
     return Section(id="policies", body=blocks(Table.of(columns, rows), more, note))
 
 
-def comparison_notes(found: "xr.Dataset") -> list[str]:
+def comparison_notes(found: "Record") -> list[str]:
     """Return what the columns of the table are, in sentences."""
     reference = found.attrs["reference"]
     words = [
