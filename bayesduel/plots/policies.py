@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-    from bayesduel.record import Record
+    from bayesduel.records import Record
 
 __all__ = ["plot_policies", "plot_profiles"]
 

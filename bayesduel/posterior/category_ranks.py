@@ -10,7 +10,7 @@ from bayesduel.intervals import eti
 from bayesduel.models import CategoryEffects
 from bayesduel.posterior.draws import check_fit, chunks
 from bayesduel.preference import ranks
-from bayesduel.record import Record
+from bayesduel.records import Record
 from bayesduel.system.options import Decision, check_options
 from bayesduel.text import SENTENCE, join, json_ready, plural, probability, shorten
 

@@ -28,7 +28,7 @@ from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of, tie_share
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
-from bayesduel.record import Record
+from bayesduel.records import Record
 from bayesduel.system.arguments import (
     as_options,
     by_reader,

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import across_words
-from bayesduel.record import Record
+from bayesduel.records import Record
 from bayesduel.system.arguments import by_reader
 from bayesduel.text import an, json_ready, plural
 

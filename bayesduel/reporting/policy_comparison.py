@@ -9,7 +9,7 @@ from bayesduel.reporting.section import Section, Table, Text, blocks
 from bayesduel.text import count, number_with_interval, significant
 
 if TYPE_CHECKING:
-    from bayesduel.record import Record
+    from bayesduel.records import Record
 
 __all__ = ["comparison_notes", "policy_comparison_section"]
 

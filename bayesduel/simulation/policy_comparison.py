@@ -21,7 +21,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import adjusted, check_ci_prob, clopper_pearson, median_interval
-from bayesduel.record import Record
+from bayesduel.records import Record
 from bayesduel.simulation.regret import Cost, regret
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.options import Decision
