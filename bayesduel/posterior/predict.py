@@ -53,6 +53,11 @@ class Predictions(Record):
 
     __slots__ = ()
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return a variable, or predictions with some of the variables, of a list of names."""
+        found = super().__getitem__(key)
+        return Predictions(found) if isinstance(key, list) else found
+
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per duel."""
         one = self._dataset if self.sizes else self._dataset.expand_dims("duel")
@@ -138,17 +143,18 @@ def predict(
     Returns
     -------
     A record, whose ``.to_dataset()`` is an ``xarray.Dataset``. It has the dimension ``duel`` (none,
-    if both are single labels; ``to_dataframe()`` has one row per duel) and the coordinates
-    ``left`` and ``right``. Its variables are ``win``, ``loss`` and, for a model with ties, ``tie``:
+    if both are single labels; ``to_dataframe()`` has one row per duel) and the coordinates ``left``
+    and ``right``. Its variables are ``win``, ``loss`` and, for a model with ties, ``tie``:
     posterior means, which are the predictive probabilities and sum to 1; each with ``_lower`` and
-    ``_upper``, an equal-tailed interval for the probability itself. A tie is not a win here; the preference matrix and win rates count it as half a win. Where the model
-    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. If the log has ties
-    nevertheless, a tie counts half in both, and the attribute ``tie_share`` says how many. Of
-    margins that are whole numbers, some of them 0, ``tie`` is the probability of a draw, and
-    ``win`` that of 1 or more: that of a margin above 1/2 in the model. A model of margins
-    adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
-    and ``margin_upper``, between which it lies with probability `ci_prob`: noise included. A model
-    of grades adds the probability of each, ``grade_+2``, likewise.
+    ``_upper``, an equal-tailed interval for the probability itself. A tie is not a win here; the
+    preference matrix and win rates count it as half a win. Where the model has no tie, ``win`` and
+    ``loss`` are those of a duel that must be decided. If the log has ties nevertheless, a tie
+    counts half in both, and the attribute ``tie_share`` says how many. Of margins that are whole
+    numbers, some of them 0, ``tie`` is the probability of a draw, and ``win`` that of 1 or more:
+    that of a margin above 1/2 in the model. A model of margins adds ``margin``, the median of the
+    next margin of `left` over `right`, and ``margin_lower`` and ``margin_upper``, between which it
+    lies with probability `ci_prob`: noise included. A model of grades adds the probability of each,
+    ``grade_+2``, likewise.
 
     Raises
     ------

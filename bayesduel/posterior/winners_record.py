@@ -11,9 +11,9 @@ import xarray as xr
 from bayesduel.posterior.verdict import across_words
 from bayesduel.records import Record
 from bayesduel.system.arguments import by_reader
-from bayesduel.text import an, json_ready, plural
+from bayesduel.text import an, begun, json_ready, plural
 
-__all__ = ["Winners", "check_words", "notes"]
+__all__ = ["Winners", "check_words", "winners_note"]
 
 JSON_ATTRS = (
     "verdict_arms",
@@ -26,7 +26,6 @@ JSON_ATTRS = (
 )
 RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
-ARMS = "Arms are in the order of fit.duel.arms; .table() and .to_dataframe() have them best first."
 
 
 class Winners(Record):
@@ -105,7 +104,7 @@ class Winners(Record):
         head = (*_verdict_lines(self), "", *across)
         return self._printed(
             head,
-            notes(self),
+            [winners_note(self)],
             whole=".table()",
             n_arms=self.sizes["arm"],
             noun=_noun(self),
@@ -125,7 +124,7 @@ def _verdict_lines(found: Winners) -> list[str]:
     return [str(found.attrs[name]) for name in names if name in found.attrs]
 
 
-def notes(found: Winners) -> list[str]:
+def winners_note(found: Winners) -> str:
     """Return the sentences below the table: intervals, order, tiers and standard errors."""
     a = found.attrs
     noun = _noun(found)
@@ -137,16 +136,16 @@ def notes(found: Winners) -> list[str]:
             f"(the probability that this is wrong is {_at_most(a['tier_error'])} for each tier)."
         )
     controls = f" {a['controls']}" if a.get("controls") else ""
-    words = (
+    return (
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
         f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
         f"the {plural(noun)} that surely rank above and below it. The order is that of "
         f"mean ranks by {a['ranked_by']}. {tiers} {check_words(found)} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
-        f"{a['dependence']}{controls} Model: {a['model_words']}."
+        f"{a['dependence']}{controls} Model: {a['model_words']}. {begun(plural(noun))} are in the "
+        "order of fit.duel.arms; .table() and .to_dataframe() have them best first."
     )
-    return [words, ARMS]
 
 
 def check_words(found: Winners) -> str:

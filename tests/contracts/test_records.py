@@ -89,9 +89,7 @@ def test_it_has_the_variables_and_attributes_of_its_dataset(found):
 
 
 def test_what_selects_or_computes_gives_objects_of_xarray(found):
-    names = list(found)[:2]
     taken = [
-        found[names],
         found.isel(dict.fromkeys(found.dims, 0)),
         found.mean(),
         found.assign(more=1.0),
@@ -103,8 +101,22 @@ def test_what_selects_or_computes_gives_objects_of_xarray(found):
     ]
     assert {type(one) for one in taken} == {xr.Dataset}
     data = found.to_dataset()
-    assert taken[0].identical(data[names])
-    assert taken[1].identical(data.isel(dict.fromkeys(data.dims, 0)))
+    assert taken[0].identical(data.isel(dict.fromkeys(data.dims, 0)))
+
+
+def test_some_of_its_variables(name, found):
+    """Of predictions they print and become a frame as all do; of others they are a Dataset."""
+    names = list(found)[1:3]
+    some = found[names]
+    assert some.identical(found.to_dataset()[names])
+    assert list(some) == names
+    if "prediction" not in name:
+        assert type(some) is xr.Dataset
+        return
+    assert type(some) is type(found)
+    assert len(some.to_dataframe()) == ROWS[name]
+    assert max(map(cell_len, repr(some).splitlines())) <= SCREEN[1]
+    assert "<table" in some._repr_html_()
 
 
 def test_completion_offers_variables_and_what_selects_and_stores(found):
