@@ -76,6 +76,9 @@ class Record(Mapping[Any, Any]):
         """Return what completion offers: own names, variables, and what selects and stores."""
         return sorted({*super().__dir__(), *OF_DATASET, *map(str, self._dataset.variables)})
 
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(self._dataset.variables)
+
     def __contains__(self, key: object) -> bool:
         return key in self._dataset
 

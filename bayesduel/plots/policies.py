@@ -41,7 +41,7 @@ def plot_policies(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     Raises
     ------
     ValueError
-        If the Dataset is of something else.
+        If it is a Dataset of something else.
     """
     _check(comparison)
     shown = comparison.sortby("ratio")
@@ -70,7 +70,7 @@ def plot_profiles(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     Raises
     ------
     ValueError
-        If the Dataset is of something else.
+        If it is a Dataset of something else.
     """
     _check(comparison)
     ratio = comparison["ratio_at"].values

@@ -197,7 +197,8 @@ def figure[**P](
         summary, _, own = text.partition("\n\nParameters\n----------\n")
         if not own.startswith(f"{name}\n"):
             or_fit = ", or a fit" * (source in OF_FIT)
-            own = f"{name}\n    What :func:`{source}` returned{or_fit}.\n{own}".rstrip()
+            or_its = ", its Dataset" * (source in OF_DATASET)
+            own = f"{name}\n    What :func:`{source}` returned{or_its}{or_fit}.\n{own}".rstrip()
         entries = re.split(r"\n(?=\S)", own)
         entries.insert(list(signature.parameters).index("ax"), AX)
         common = DOCUMENTED.format(name=name, source=source, fit=", nor a fit" * (source in OF_FIT))

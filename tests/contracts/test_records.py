@@ -126,6 +126,7 @@ def test_completion_offers_variables_and_what_selects_and_stores(found):
     assert offered == sorted(set(offered))
     public = [name for name in offered if not name.startswith("_")]
     assert all(hasattr(found, name) for name in public)
+    assert found._ipython_key_completions_() == list(found.to_dataset().variables)
 
 
 @pytest.mark.parametrize(
