@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-__all__ = ["CategoryRanks", "category_ranks", "reversal_words"]
+__all__ = ["CategoryRanks", "category_ranks"]
 
 ENDS = ("mean", "lower", "upper")
 
@@ -58,6 +58,14 @@ class CategoryRanks(Record):
             return f"{words}{first} No category has another best {noun} {level}."
         names = join(other.index, 4)
         return f"{words}{first} Another {noun} is the best {level} in {names}."
+
+    def reversal_words(self) -> str:
+        """Return what the printed columns of reversed pairs are."""
+        return (
+            "Pairs reversed: the expected share of pairs whose order in the category is not their "
+            "order overall. If ranks are uncertain, it is above 0 even for equal rankings. Surely: "
+            f"pairs that are reversed with probability {self.attrs['confidence']:g} or more."
+        )
 
     def table(self) -> pd.DataFrame:
         """Return one row per category, those that differ most from the overall ranking first."""
@@ -122,17 +130,8 @@ class CategoryRanks(Record):
 
     def __repr__(self) -> str:
         methods = "Methods: table(), scores(), changes(), summary()"
-        notes = (reversal_words(self), methods)
+        notes = (self.reversal_words(), methods)
         return self._printed([self.sentence, ""], notes, whole=".table()")
-
-
-def reversal_words(ranks: CategoryRanks) -> str:
-    """Return what the columns of reversed pairs are."""
-    return (
-        "Pairs reversed: the expected share of pairs whose order in the category is not their "
-        "order overall. If ranks are uncertain, it is above 0 even for equal rankings. Surely: "
-        f"pairs that are reversed with probability {ranks.attrs['confidence']:g} or more."
-    )
 
 
 def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence) -> CategoryRanks:

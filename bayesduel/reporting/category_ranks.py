@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.posterior.category_ranks import reversal_words
 from bayesduel.reporting.section import Cell, Column, Section, Table, blocks
 from bayesduel.text import percent, probability
 
@@ -46,7 +45,7 @@ def category_ranks_table(ranks: "CategoryRanks", noun: str = "arm") -> Table:
         rows,
         full=True,
         data=Table.of(columns("arm"), rows).content,
-        caption=reversal_words(ranks),
+        caption=ranks.reversal_words(),
     )
 
 
