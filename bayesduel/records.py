@@ -38,7 +38,7 @@ class Record(Mapping[Any, Any]):
         """Return the table of ``xarray.Dataset.to_dataframe``."""
         return self._dataset.to_dataframe(*args, **options)
 
-    def copy(self, *, deep: bool = False) -> Self:
+    def copy(self, deep: bool = False) -> Self:
         """Return the same with attributes of its own; of a `deep` copy arrays are its own, too."""
         return type(self)(self._dataset.copy(deep=deep))
 
