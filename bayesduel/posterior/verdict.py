@@ -350,16 +350,15 @@ def safe_words(
 
     least: the smallest probability, over these arms, that no arm beats them by more than the rope.
     """
-    beaten = f"with {_of_what(ties)} above {0.5 + rope:g}"
-    limit = f"0.5 + rope {rope:g}; " if rope else ""
+    share = f"{100 * (0.5 + rope):.3g} %"
+    more = f"scores more than {share}" if ties else f"wins more than {share} of duels"
+    limit = f" (50 % and the rope of {100 * rope:.3g} %)" if rope else ""
+    beaten = f"no other {noun} {more} against it{limit}."
     if len(names) == 1:
-        return (
-            f"{names[0]} is a safe choice: no {noun} beats it {beaten} "
-            f"({limit}probability {probability(least)})."
-        )
+        return f"{names[0]} is a safe choice: with probability {probability(least)}, {beaten}"
     return (
-        f"{join(names)} are safe choices, each on its own: no {noun} beats it {beaten} "
-        f"({limit}probability {probability(least)} or more)."
+        f"{join(names)} are safe choices, each on its own: with probability {probability(least)} "
+        f"or more, {beaten}"
     )
 
 
