@@ -244,8 +244,15 @@ class Check:
     def averaged(self) -> "xr.DataTree":
         """The five models of a pair as a fit, averaged; a preference matrix where no triad closed.
 
-        Of the units that were counted; P is that of neutral ground.
+        Of the units that were counted; P is that of neutral ground. The attribute ``counted`` says
+        what they are, "duels" or "majority verdicts".
         """
+        found = self._averaged()
+        found.attrs["counted"] = "duels" if self.units is self.duels else "majority verdicts"
+        return found
+
+    def _averaged(self) -> "xr.DataTree":
+        """Return :attr:`averaged`, without what was counted."""
         from bayesduel.criticism.compare import mixture
         from bayesduel.inference.fit import fit, without_draws
         from bayesduel.models import PreferenceMatrix
