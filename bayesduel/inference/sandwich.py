@@ -342,8 +342,9 @@ def _owners(
     found = np.full(density.size, -1)
     start = 0
     for block in density.terms.values():
-        if block.term in terms:
-            level = levels_of(duels, block.term.by)[0]
+        own = next((term for term in terms if term == block.term), None)
+        if own is not None:
+            level = levels_of(duels, own.by)[0]
             known = level >= 0
             of_level = np.full(block.lengths[0], -1)
             of_level[level[known]] = cluster[known]
