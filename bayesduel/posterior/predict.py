@@ -155,8 +155,9 @@ def predict(
         What is missing is neutral: today, covariates of 0, a new judge or prompt of
         :class:`bayesduel.models.RandomEffects`, whose deviations are integrated out, and the
         average over the levels of :class:`bayesduel.models.CategoryEffects`. A column of the log
-        is known by its own name, too (``prompt="k8s"``). The level of a term that has covariates
-        or an advantage by level is given with these. A level that is given by name is one of the
+        is known by its own name, too (``prompt="k8s"``), and a covariate that was read as a
+        difference by its two columns (``len_a=900, len_b=100``). The level of a term that has
+        covariates or an advantage by level is given with these. A level that is given by name is one of the
         fit, or None; a column of a frame may have others, which are warned of and taken as
         missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
         not given, ``missing`` and ``unknown`` of how many duels a value is missing or is a level
