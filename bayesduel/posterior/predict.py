@@ -157,9 +157,9 @@ def predict(
         average over the levels of :class:`bayesduel.models.CategoryEffects`. A column of the log
         is known by its own name, too (``prompt="k8s"``), and a covariate that was read as a
         difference by its two columns (``len_a=900, len_b=100``). The level of a term that has
-        covariates or an advantage by level is given with these. A level that is given by name is one of the
-        fit, or None; a column of a frame may have others, which are warned of and taken as
-        missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
+        covariates or an advantage by level is given with these. A level that is given by name is
+        one of the fit, or None; a column of a frame may have others, which are warned of and taken
+        as missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
         not given, ``missing`` and ``unknown`` of how many duels a value is missing or is a level
         that the fit does not know. Each says what is taken instead.
 
