@@ -35,7 +35,7 @@ class DuelsToPredict(NamedTuple):
     sides: tuple[Any, ...]  # columns of the sides
     named: dict[str, tuple[str, ...]]  # column of each condition, or two with their difference
     unread: list[str]  # other columns
-    unknown: dict[str, list[str]]  # levels that the fit does not know, one a duel
+    unknown: dict[str, list[str]]  # levels that the fit does not know, one per duel
 
 
 def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any]) -> DuelsToPredict:
