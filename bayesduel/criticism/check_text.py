@@ -10,7 +10,7 @@ from bayesduel.criticism.model_cycles import COMPARED_ARMS, LeftOut
 from bayesduel.criticism.ranking.posterior import RankingPosterior
 from bayesduel.criticism.transitivity.conditions import DRAWS
 from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence
-from bayesduel.text import SENTENCE, an, count, join, p_value, percent, plural, shorten
+from bayesduel.text import NAMED, SENTENCE, an, count, join, p_value, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
@@ -51,7 +51,6 @@ FLAT_FREE = (
     "needs a proper prior."
 )
 JUDGED = 30  # votes of a judge to be named
-NAMED = 5  # judges named
 
 
 def teams_tested_words(noun: str) -> str:

@@ -15,7 +15,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
-from bayesduel.text import count, join, json_ready, plural, screen, shorten
+from bayesduel.text import NAMED, count, join, json_ready, plural, screen, shorten
 
 __all__ = [
     "IGNORED",
@@ -42,7 +42,6 @@ READ = (  # what health takes over from the read summary
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
-NAMED = 5  # arms that a sentence names
 IGNORED = "Models without a side advantage ignore it."
 
 

@@ -20,7 +20,7 @@ from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
 from bayesduel.system.arguments import as_options, by_reader
-from bayesduel.text import count, join
+from bayesduel.text import EXAMPLES, count, join
 
 __all__ = [
     "EMPTY",
@@ -42,8 +42,6 @@ __all__ = [
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
-SHOWN_FIRST = 3  # values of a column that a message lists
-SHOWN = 30  # characters of a value in a hint
 IS_EMPTY = " is empty"
 EMPTY = "rows without a value"
 COMMA = re.compile(r"\s*[+-]?\d[\d.\s]*,\d+\s*|\s*[+-]?,\d+\s*")  # a number with a decimal comma
@@ -205,7 +203,7 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
         rule = rule.format(ignored=as_options(**{role: False}))
         values = [text for text in rows.shown_first.values if text.strip()]
         raise ValueError(
-            f"column {roles.shown_first!r} {rule}, got {join(values, SHOWN_FIRST, quote=True)}"
+            f"column {roles.shown_first!r} {rule}, got {join(values, EXAMPLES, quote=True)}"
         ) from None
 
 

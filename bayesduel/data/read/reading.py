@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.data.labels import alike_words, labels_alike
-from bayesduel.data.read.columns import Columns, Roles, plain
+from bayesduel.data.read.columns import FEW, REPEATED, Columns, Roles, plain
 from bayesduel.data.read.dates import formats_in_doubt
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from bayesduel.data.read.narwhals_source import FrameSource
     from bayesduel.data.read.shape import Source
 
-__all__ = ["REPEATED", "measures", "not_used", "notice_of", "understood"]
+__all__ = ["measures", "not_used", "notice_of", "understood"]
 
 SHOWN = 8  # values of an outcome that are listed
-FEW = 20  # values up to which a column is taken for categories rather than for units
 LONGEST = 40  # characters of a value
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
 SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
 UNIX = (946_684_800, 4_102_444_800)  # seconds since 1970 at the start of 2000 and of 2100
-REPEATED = 1.5  # rows per value above which a column may be a unit that votes share
 
 
 def understood(
