@@ -69,14 +69,14 @@ from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
+from bayesduel.system.cost import CostLimit
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
 MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
-MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
-LEAST_ADJUSTED = 50
-WORK = 5e7  # adjusted clusters x parameters^3, between those two
+# Clusters adjusted for leverage, the largest leverages first. One costs the cube of the parameters.
+ADJUSTED = CostLimit(total=50_000_000, least=50, most=1000)
 TOGETHER = 8  # functionals for which the matrices of all clusters are read once
 LEAST_OWN = 5  # clusters from which their variance is held against that of the model
 SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
@@ -417,7 +417,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
 
     Of equal leverages those with the largest `pull`, (clusters,), whatever the order of the log.
     """
-    room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
+    room = ADJUSTED.times(len(mode.x) ** 3)
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance)

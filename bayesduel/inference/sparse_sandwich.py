@@ -31,13 +31,11 @@ from scipy import sparse
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import BOTH
-from bayesduel.inference.sparse_gaussian import SparseGaussian
+from bayesduel.inference.sparse_gaussian import BLOCK, DRAWN, SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
 __all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
 
-BLOCK = 64  # draws solved for together
-DRAWN = 1e-3  # relative residual of their solutions
 MOST_SHARE = 0.999  # of an arm's information that one cluster is taken to have
 
 

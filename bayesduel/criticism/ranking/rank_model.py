@@ -25,12 +25,13 @@ from scipy.special import betainc, betaincinv
 from bayesduel.criticism.ranking.evidence import ORDER, SIZE, SPACING, Draws, Log
 from bayesduel.criticism.ranking.pair_models import FREE, RANKS, of_ranks, of_scores
 from bayesduel.jit import compiled
+from bayesduel.system.cost import CostLimit
 
 __all__ = ["RankModel", "Sides"]
 
 # Log evidence of 16 arms has a standard deviation of 0.2 by 187 particles, over seeds, that of 43
 # arms one of 0.7 without exceptions and of 1.5 with them by 69, and a bias of as much downwards.
-PARTICLES = (16, 250)
+PARTICLES = CostLimit(total=3000, least=16, most=250)
 KEPT = 0.7  # effective share of the particles at each step of the power
 SIZES = 7  # nodes of the size: 4.2 standard deviations on either side
 RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
@@ -161,8 +162,7 @@ class RankModel:
         """The particles at power 1, and the log evidence."""
         rng = self._rng
         n_arms = self.log.n_arms
-        # 3000 particles times arms, about
-        n = int(np.clip(3000 // n_arms, *PARTICLES))
+        n = PARTICLES.times(n_arms)
         orders = rng.permuted(np.tile(np.arange(n_arms), (n, 1)), axis=1)
         nodes = rng.integers(SIZES, size=n)
         exceptions = rng.uniform(0.0, MOST_EXCEPTIONS, n) if self._exceptions else np.zeros(n)
