@@ -27,7 +27,9 @@ from bayesduel.inference.conjugate_gradient import ITERATIONS, conjugate_gradien
 
 __all__ = ["BorderedPrecision", "ComparisonGraph", "ScorePrecision"]
 
-BORDER = 1e-8  # relative residual of the solutions for the columns beside the scores
+# Relative residual of the solutions for the columns beside the scores: what is left of their
+# precision is a difference of two numbers that may be a thousand times as large.
+BORDER = 1e-8
 
 
 @dataclass(frozen=True, eq=False)

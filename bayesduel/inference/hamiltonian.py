@@ -58,11 +58,11 @@ __all__ = ["StandardCoordinates", "Start", "sample_hamiltonian", "start_of"]
 # take 0.4 ms.
 DENSE = 1000
 SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
-RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative
-HALVINGS = 20  # of a Newton step that does not climb, at most
+RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
+HALVINGS = 20  # of a Newton step that does not climb, at most: to a millionth of it
 STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
-JITTER = 0.2  # deviation of the logarithms of scales where chains start
-FLAT = 1e-9  # information of a coefficient that data and prior leave alone
+JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
+FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
 PILOT = (80, 40, 5)
