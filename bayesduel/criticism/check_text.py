@@ -50,7 +50,7 @@ FLAT_FREE = (
     "Winners without a ranking are left out: a model that allows cycles and has the same controls "
     "needs a proper prior."
 )
-JUDGED = 30  # votes of a judge to be named
+JUDGED = 30  # votes of a judge to be named: the standard error of a share of as many is 0.09
 
 
 def teams_tested_words(noun: str) -> str:

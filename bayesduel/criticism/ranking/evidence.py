@@ -32,8 +32,6 @@ from bayesduel.models.scale_prior import Scale
 
 __all__ = ["Draws", "Log", "PairModel", "log_of"]
 
-ORDER = 1.0  # prior standard deviation of the side advantage, as in SideAdvantage
-UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 # Nats: twice what the last step of a search adds, which is taken without a look at the density
 # there. Evidences of five logs of 6 to 345 arms are right to 0.012 nats by it.
@@ -218,7 +216,9 @@ class PairModel:
         """Return the normal approximation given both sizes; its weight is the log density."""
         scale, spread, prior = self._sizes(log_size, second)
         precision = np.full(self.log.n_arms + 1, scale**-2.0)
-        precision[-1] = ORDER**-2.0
+        precision[-1] = (
+            1.0  # the prior of the side advantage is standard normal, as in SideAdvantage
+        )
         mode, value, factor = self._climbed(precision, spread)
         of_prior = 0.5 * np.log(precision).sum()
         of_posterior = np.log(np.diag(factor)).sum()
@@ -236,8 +236,10 @@ class PairModel:
             return size, 0.0, prior
         if self.kind == UNEVEN:
             spread = float(np.exp(second))
-            prior += 0.5 * np.log(2 / np.pi) - 0.5 * (spread / UNEVENNESS) ** 2
-            prior += second - np.log(UNEVENNESS)
+            # Half-normal of scale 1: typical margins differ by a factor of e either way. `second`
+            # is the logarithm of the spread.
+            prior += 0.5 * np.log(2 / np.pi) - 0.5 * spread**2
+            prior += second
             scale = size * float(np.exp(-(spread**2)))
             return scale, spread, prior
         part = 1 / (1 + np.exp(-second))  # of the mean square: uniform
