@@ -41,7 +41,10 @@ EXACT = 1e-7  # relative residual of a solution
 GRID = 801  # points on which the density of the log scale is inverted
 # Sweeps of the certificate that are counted. Means are over a quarter of the arms, or the hubs.
 SWEEPS = CostLimit(total=400_000, least=12, most=40)
-HUBS = 0.01  # share of arms with the most duels that are a group of their own
+# Share of arms with the most duels that are a group of their own, and fewest of these. Routes that
+# are right of most arms can be wrong of hubs: by a fifth of a standard error
+# (docs/validation/scale.md).
+HUBS = 0.01
 FEWEST_HUBS = 30
 
 

@@ -32,6 +32,7 @@ from bayesduel.models.scale_prior import Scale
 
 __all__ = ["Draws", "Log", "PairModel", "log_of"]
 
+ORDER = 1.0  # prior standard deviation of the side advantage, as in SideAdvantage
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 # Nats: twice what the last step of a search adds, which is taken without a look at the density
 # there. Evidences of five logs of 6 to 345 arms are right to 0.012 nats by it.
@@ -45,7 +46,8 @@ LEAST_STEP = STEP / 64  # 5,000 pairs need a sixteenth
 # 1e-4.
 SPACING = 1.4
 NEGLIGIBLE = 7.0  # nats below the best node, where nodes end: 0.1 % of its weight
-FARTHEST = 10.0  # logit of the free part (and logarithm of unevenness) beyond which no node is
+# Logit of the free part (and logarithm of unevenness) beyond which no node is: a share of 5e-5.
+FARTHEST = 10.0
 START = {UNEVEN: -1.0, FREE: -2.0}  # second size where the walk starts
 
 
@@ -216,9 +218,7 @@ class PairModel:
         """Return the normal approximation given both sizes; its weight is the log density."""
         scale, spread, prior = self._sizes(log_size, second)
         precision = np.full(self.log.n_arms + 1, scale**-2.0)
-        precision[-1] = (
-            1.0  # the prior of the side advantage is standard normal, as in SideAdvantage
-        )
+        precision[-1] = ORDER**-2.0
         mode, value, factor = self._climbed(precision, spread)
         of_prior = 0.5 * np.log(precision).sum()
         of_posterior = np.log(np.diag(factor)).sum()

@@ -38,9 +38,11 @@ WEIGHT = WEIGHT / 2
 # Nats below its mode at which a density ends, about: 5 standard deviations of a normal one, 1e-5 of
 # the mass of an exponential one.
 DEPTH = 12.5
-SHALLOW = 0.8  # of `DEPTH`, and
-DEEP = 1.25  # where the search of an end stops: it takes one step for a normal density
-FARTHER = 4.0  # at most, of one step of that search
+# The search of an end stops between these, times `DEPTH`. It takes one step for a normal density,
+# and a step is at most four times as far as the last.
+SHALLOW = 0.8
+DEEP = 1.25
+FARTHER = 4.0
 # Cells of the grid from which z is drawn on one side of the mode, with exponential functions
 # between their ends: quantiles of a normal density to 0.005 deviations.
 CELLS = 16
