@@ -40,7 +40,9 @@ from bayesduel.system.options import Decision
 
 __all__ = ["duels_to_decide"]
 
-AROUND = (0.45, 0.55)  # quantiles that say how dense the draws are about the median
+# Quantiles that say how dense the draws are about the median: closer ones have more Monte Carlo
+# error.
+AROUND = (0.45, 0.55)
 
 
 def duels_to_decide(

@@ -34,9 +34,11 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-FEW = 0.4  # effective share of the nodes below which they are placed anew
-STEP = 1e-3  # of numerical derivatives in the predictor
-CAP = 3.0  # largest change of a score in one Newton step
+# Effective share of the nodes below which they are placed anew. Larger: nodes are placed more
+# often, and each time takes a Newton search; not tuned.
+FEW = 0.4
+STEP = 1e-3  # of numerical derivatives in the predictor, by central differences: right to 1e-6
+CAP = 3.0  # largest change of a score in one Newton step, in logits: odds of 20
 
 
 def sources_term(model: Model) -> Sources | None:
