@@ -39,7 +39,9 @@ READ = (  # what health takes over from the read summary
     *("source", "columns", "guessed", "n_rows", "n_both_bad", "n_ties_dropped", "n_self_duels"),
     *("neither", "n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
 )
-LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
+# Relaxation time in duels above which pairing is taken as local. Pairs drawn at random need a few
+# duels to reach any arm from any other.
+LOCAL = 20.0
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
 # Distance from 1/2 that the interval of `first_share` keeps, to be reported: a smaller advantage
 # moves a score by less than 0.08 logits.

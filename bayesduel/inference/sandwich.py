@@ -77,9 +77,13 @@ MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
 # Clusters adjusted for leverage, the largest leverages first. One costs the cube of the parameters.
 ADJUSTED = CostLimit(total=50_000_000, least=50, most=1000)
-TOGETHER = 8  # functionals for which the matrices of all clusters are read once
-LEAST_OWN = 5  # clusters from which their variance is held against that of the model
-SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
+TOGETHER = 8  # functionals for which the matrices of all clusters are read once, from memory
+# Clusters from which their variance is held against that of the model, as levels of a default
+# model.
+LEAST_OWN = 5
+# A direction that one cluster alone informs: less of it comes from elsewhere, half the digits of a
+# float.
+SINGULAR = 1e-8
 
 
 class ClusterRows(NamedTuple):

@@ -36,7 +36,9 @@ from bayesduel.inference.sparse_sample import effect_lengths
 
 __all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
 
-MOST_SHARE = 0.999  # of an arm's information that one cluster is taken to have
+# Of an arm's information that one cluster is taken to have. Its leverage is divided by the rest,
+# which may be 0.
+MOST_SHARE = 0.999
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Content", "Contents", "read_contents", "read_page"]
 
-LARGEST = 1_000_000  # characters of one item
+LARGEST = 1_000_000  # characters of one item: two novels, and 1 MB of a page
 KINDS = {
     "img": {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"},
     "audio": {".mp3", ".wav", ".ogg", ".oga", ".m4a", ".flac", ".opus"},

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
-LONGEST_LABEL = 10_000
+LONGEST_LABEL = 10_000  # of text by a model that is read as a name: several pages
 IS_EMPTY = " is empty"
 EMPTY = "rows without a value"
 COMMA = re.compile(r"\s*[+-]?\d[\d.\s]*,\d+\s*|\s*[+-]?,\d+\s*")  # a number with a decimal comma

@@ -66,7 +66,7 @@ TIE = 0
 RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
 SAID = {"left": LEFT, "right": RIGHT, "tie": TIE, "none": LEFT_OUT}  # by `means`
 WON = {LEFT: "left wins", RIGHT: "right wins", TIE: "tie", LEFT_OUT: "left out"}
-SHOWN = 12  # values that a message lists
+SHOWN = 12  # values that a message lists: those of most codings are fewer
 WINNERS_NAME = "the winner's name"
 LOSERS_NAME = "the loser's name"
 

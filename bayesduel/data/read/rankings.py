@@ -81,7 +81,7 @@ OF_SHAPE = {"arm": "left", "rank": "outcome"}  # what shapes call roles of ranki
 FORM_ROLES = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 BESIDE = ("weight", "judge", "group")  # columns that may be False
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
-NAMED = 8  # columns and words that a notice names
+NAMED = 8  # columns and words that a notice names: two lines of a screen
 
 
 class Found(NamedTuple):

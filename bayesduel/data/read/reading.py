@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["measures", "not_used", "notice_of", "understood"]
 
-SHOWN = 8  # values of an outcome that are listed
-LONGEST = 40  # characters of a value
+SHOWN = 8  # values of an outcome that are listed, each on a line of its own
+LONGEST = 40  # characters of a value: half a line of a screen
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
 SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
