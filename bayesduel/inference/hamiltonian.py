@@ -59,7 +59,6 @@ __all__ = ["StandardCoordinates", "Start", "sample_hamiltonian", "start_of"]
 DENSE = 1000
 SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
 RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
-HALVINGS = 20  # of a Newton step that does not climb, at most: to a millionth of it
 STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
 FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
@@ -590,7 +589,7 @@ def _climbed(
     nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
     step = cg(whole, density.gradient(found, prior, x), rtol=RESIDUAL, M=nearly, maxiter=200)[0]
     before = density.value(x, phi)
-    for _ in range(HALVINGS):
+    for _ in range(20):  # halved to a millionth of it at most
         if density.value(x + step, phi) >= before:
             return x + step
         step = step / 2

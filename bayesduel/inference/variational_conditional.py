@@ -27,7 +27,6 @@ __all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding"
 # judges, and 12,000 votes of 30 arms, 60 judges and 100 prompts.
 # Of Gauss-Hermite quadrature over a cell's predictor: exact for polynomials to degree 29.
 NODES = 15
-STEPS = 24  # of a conditional, at most; more are a search that does not come close
 # Of the log density, below which a step ends them. With a tenth and ten times of it means of scales
 # shift by 0.02 at most, and their deviations change by 2 %.
 GAIN = 1e-3
@@ -41,10 +40,6 @@ CLOSE = 1.0
 # most.
 STILL = 0.02
 TINY = 1e-12  # variance of a predictor, at least, which has a root and a logarithm
-# Of hyperparameters, for first and second differences. With a tenth and ten times of the first
-# nothing changes; with a quarter and four times of the second means shift by 0.007 at most.
-STEP = 1e-4
-STEP2 = 1e-2
 
 
 class FactorNeeded(NamedTuple):
@@ -150,7 +145,8 @@ def conditional_at(
     elif layout.crossed:
         variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
     far = max(50.0, 0.5 * density.size)  # gain of a step by cells beyond which it is shortened
-    for k in range(STEPS):
+    # 24 steps at most: more are a search that does not come close
+    for k in range(24):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
         known = bent is not None and _apart(found.bend, bent.bend) <= needed.alike
@@ -199,9 +195,10 @@ def _slope(layout: Layout, here: Conditional) -> np.ndarray:
     """Return the gradient of the bound in the hyperparameters, (q,), by differences."""
     expected = _expected(layout, here)
     slope = []
-    for unit in STEP * np.eye(len(here.phi)):
+    step = 1e-4  # with a tenth and with ten times of it nothing changes
+    for unit in step * np.eye(len(here.phi)):
         rise = expected(here.phi + unit) - expected(here.phi - unit)
-        slope.append(rise / (2 * STEP))
+        slope.append(rise / (2 * step))
     return np.array(slope)
 
 
@@ -226,7 +223,9 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     phi = here.phi
     q = len(here.phi)
     expected = _expected(layout, here)
-    unit = STEP2 * np.eye(q)
+    # With a quarter and four times of it, means shift by 0.007 standard deviations at most
+    step = 1e-2
+    unit = step * np.eye(q)
     middle = expected(phi)
     bend = np.empty((q, q))
     curved = []
@@ -239,18 +238,18 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
         back = density.prior(phi - one)
         border_ahead, groups_ahead = layout.priors(ahead)
         border_back, groups_back = layout.priors(back)
-        border.append((border_ahead - border_back) / (2 * STEP2))
-        groups.append((groups_ahead - groups_back) / (2 * STEP2))
-        turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
+        border.append((border_ahead - border_back) / (2 * step))
+        groups.append((groups_ahead - groups_back) / (2 * step))
+        turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * step))
     for k in range(q):
-        bend[k, k] = -curved[k] / STEP2**2
+        bend[k, k] = -curved[k] / step**2
         for j in range(k):
             apart = curved[k] + curved[j]
             corners = apart
             if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
                 both = unit[k] + unit[j]
                 corners = expected(phi + both) + expected(phi - both) - 2 * middle
-            bend[k, j] = (apart - corners) / (2 * STEP2**2)
+            bend[k, j] = (apart - corners) / (2 * step**2)
             bend[j, k] = bend[k, j]
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])

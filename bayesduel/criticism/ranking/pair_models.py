@@ -38,11 +38,6 @@ WEIGHT = WEIGHT / 2
 # Nats below its mode at which a density ends, about: 5 standard deviations of a normal one, 1e-5 of
 # the mass of an exponential one.
 DEPTH = 12.5
-# The search of an end stops between these, times `DEPTH`. It takes one step for a normal density,
-# and a step is at most four times as far as the last.
-SHALLOW = 0.8
-DEEP = 1.25
-FARTHER = 4.0
 # Cells of the grid from which z is drawn on one side of the mode, with exponential functions
 # between their ends: quantiles of a normal density to 0.005 deviations.
 CELLS = 16
@@ -175,10 +170,10 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
     reach = width * np.sqrt(2.0 * DEPTH)
     near = 0.0
     far = 0.0  # not found yet
-    # 40 steps at most; of 800 densities the longest took 13
+    # It takes one step for a normal density, and 40 at most; of 800 densities the longest took 13
     for _ in range(40):
         drop = top - log_density(pair, z + reach)
-        if SHALLOW * DEPTH < drop < DEEP * DEPTH:
+        if 0.8 * DEPTH < drop < 1.25 * DEPTH:  # near enough
             break
         if drop < DEPTH:
             near = reach
@@ -186,9 +181,9 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
             far = reach
         if near != 0.0 and far != 0.0:
             reach = 0.5 * (near + far)
-        else:  # as if the density fell with the square of the distance
-            factor = np.sqrt(DEPTH / max(drop, DEPTH / FARTHER**2))
-            reach *= max(factor, 1.0 / FARTHER)
+        else:  # as if the density fell with the square of the distance, but 4 times as far at most
+            factor = np.sqrt(DEPTH / max(drop, DEPTH / 4.0**2))
+            reach *= max(factor, 1.0 / 4.0)
     return float(z + reach)
 
 

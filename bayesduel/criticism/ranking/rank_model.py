@@ -38,7 +38,6 @@ KEPT = 0.7
 SIZES = 7  # nodes of the size: 4.2 standard deviations on either side
 RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
 WIDEST = 1.0  # standard deviation of it, at most: that of its prior is 1.1
-DIFFERENCE = 0.1  # by which its curvature is measured, at a mode that is right to 0.01
 CLOSE = 1e-6  # last step of the side advantage, in logits: steps of Newton's method square it
 MOST_EXCEPTIONS = 0.5  # where the order says nothing; every probability below is as probable
 
@@ -104,8 +103,9 @@ class Sides:
         # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
         found = minimize_scalar(cost, bounds=RANGE, method="bounded", options={"xatol": 0.01})
         mode = found.x
-        around = cost(mode - DIFFERENCE) + cost(mode + DIFFERENCE)
-        curvature = (around - 2 * cost(mode)) / DIFFERENCE**2
+        apart = 0.1  # for a second difference at a mode that is right to 0.01
+        around = cost(mode - apart) + cost(mode + apart)
+        curvature = (around - 2 * cost(mode)) / apart**2
         step = SPACING / np.sqrt(max(curvature, WIDEST**-2))
         places = np.arange(SIZES) - SIZES // 2
         return step, mode + step * places
