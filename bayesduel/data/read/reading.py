@@ -14,9 +14,9 @@ from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import (
     LOSERS_NAME,
     NAMED,
-    TIE,
     WINNERS_NAME,
     WON,
+    Code,
     Meaning,
     says_both_bad,
 )
@@ -189,7 +189,7 @@ def _meaning_in_words(
         return f"two scores, left's first; the {better} is better"
     understood = {text: meaning.says(text) for text in counted}
     if neither is not None:
-        ties = [text for text, words in understood.items() if words == WON[TIE]]
+        ties = [text for text, words in understood.items() if words == WON[Code.TIE]]
         understood |= {text: _of_tie(text, neither) for text in ties}
     known = [text for text, words in understood.items() if words]
     if meaning.by_name:
@@ -202,7 +202,7 @@ def _meaning_in_words(
 
 def _of_tie(text: str, neither: str) -> str:
     """Return what a tie means where `neither` is the arm that wins the votes "both bad"."""
-    return f"{neither} wins" if says_both_bad(text) else f"{WON[TIE]} left out"
+    return f"{neither} wins" if says_both_bad(text) else f"{WON[Code.TIE]} left out"
 
 
 def _listed(
