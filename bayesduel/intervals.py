@@ -97,7 +97,8 @@ def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.nda
     Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
     the American Statistical Association 22, 1927, 209-212. Deviations: none.
     """
-    k, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
+    k = np.asarray(successes, dtype=float)
+    n = np.asarray(n, dtype=float)
     with np.errstate(invalid="ignore"):
         centre = (k + Z95**2 / 2) / (n + Z95**2)
         half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)

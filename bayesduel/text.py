@@ -196,11 +196,12 @@ def join(
     """
     words = [str(name) for name in names]
     if len(words) > limit + 1:
-        words, last = words[:limit], [f"{len(words) - limit:,} others"]
+        first = words[:limit]
+        last = [f"{len(words) - limit:,} others"]
     else:
-        words, last = words[:-1], words[-1:]
-        last = [_name(word, width, quote) for word in last]
-    shown = ", ".join(_name(word, width, quote) for word in words)
+        first = words[:-1]
+        last = [_name(name, width, quote) for name in words[-1:]]
+    shown = ", ".join(_name(name, width, quote) for name in first)
     return f" {word} ".join([shown, *last] if shown else last)
 
 
@@ -416,7 +417,8 @@ def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, st
     "_". Names that would then be the same, those that differ by case or accents only included, end
     in a hash of their label.
     """
-    names, taken = {label: _file_name(label) for label in labels}, tuple(taken)
+    names = {label: _file_name(label) for label in labels}
+    taken = tuple(taken)
     while True:
         held = Counter(map(_folded, (*names.values(), *taken)))
         if all(held[_folded(name)] == 1 for name in names.values()):

@@ -448,7 +448,9 @@ def _sample(
     **options: Any,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
-    (chains, per_chain), reason, near_by = layout, "asked for", None
+    chains, per_chain = layout
+    near_by: PosteriorDraws | None = None
+    reason = "asked for"
     if method == "pymc":
         reason = "asked for, of the pm.Model"
     notice = ""  # of NUTS that nobody asked for
@@ -547,7 +549,9 @@ def _sample_sparse(
     """Sample on the sparse graph; return what was sampled, the method used and why."""
     from bayesduel.inference.sparse_sample import sample_gibbs, sample_variational
 
-    (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
+    chains, per_chain = layout
+    rng = np.random.default_rng(seed)
+    reason = "asked for"
     if method != "gibbs":
         if method == "auto":
             n = cells.log.n_arms

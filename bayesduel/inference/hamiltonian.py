@@ -252,7 +252,9 @@ class StandardCoordinates:
         Single precision: a smooth map of coordinates need not be an exact one. In the order of
         Fortran, for BLAS: a product takes 0.04 ms where p is 828, of a full matrix 0.1.
         """
-        density, start, place = self.density, self.start, self._turned
+        density = self.density
+        start = self.start
+        place = self._turned
         found = density.derivatives(start.x, start.phi)
         layout = self._layout
         if layout is None:
@@ -362,7 +364,8 @@ class StandardCoordinates:
 
     def _of_scales(self, x: np.ndarray, phi: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log prior of the scales, and its slope with that of cells in them, (q,)."""
-        density, q = self.density, self.n_scales
+        density = self.density
+        q = self.n_scales
         if not q:
             return 0.0, np.zeros(0)
         away = STEP * np.eye(q)
@@ -446,7 +449,8 @@ def _chains(
     """Return nutpie's tree of chains in these coordinates: ``x`` and ``phi`` of each draw."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
-    density, q = coordinates.density, coordinates.n_scales
+    density = coordinates.density
+    q = coordinates.n_scales
     size = q + density.size
     many = coordinates.has_groups
     steps: dict[str, Any] = {}

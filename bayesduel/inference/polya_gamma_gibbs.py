@@ -81,7 +81,8 @@ class GibbsChain:
 
     def __post_init__(self) -> None:
         slope = self.graph.points - self.graph.n / 2
-        self._pull, self._push = self.graph.pull(slope), self.graph.columns.T @ slope
+        self._pull = self.graph.pull(slope)
+        self._push = self.graph.columns.T @ slope
 
     def sweep(self, rng: np.random.Generator) -> None:
         """Draw variables of cells, then coefficients with scores, and the scale."""

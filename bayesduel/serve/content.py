@@ -220,7 +220,8 @@ def _rendered(text: str, folder: Path, where: str) -> Content:
         if token.type == "image":
             source = unquote(str(token.attrs["src"]))
             if _is_address(source):
-                token.type, token.content = "text", f"{token.content or 'picture'} ({source})"
+                token.type = "text"
+                token.content = f"{token.content or 'picture'} ({source})"
             else:
                 files.append(_file(source, folder, where))
                 token.attrs["src"] = f"{MARK}/{len(files) - 1}"

@@ -116,7 +116,8 @@ class SourcePosterior:
         self.target = self.names.index(str(term.target))
         self.cost = np.array(list(costs.values()))
         self.wins = np.zeros((len(self.names), n_arms, n_arms))
-        self._response, self._seen = model.response, np.full_like(self.wins, -1.0)
+        self._response = model.response
+        self._seen = np.full_like(self.wins, -1.0)
         typical = model.response.score_scale
         self._scales = {
             name: scale if scale.size else replace(scale, size=typical)
