@@ -29,9 +29,8 @@ __all__ = ["gibbs_of_conditional"]
 # Sweeps that are counted, of two chains side by side.
 SWEEPS = CostLimit(total=60_000, least=40, most=400)
 CHAINS = 2
-RESIDUAL = (
-    1e-2  # of a draw's distance from the mean, relative: with 0.0025 as with 0.04, fits are equal
-)
+# Of a draw's distance from the mean, relative: with 0.0025 as with 0.04, fits are equal.
+RESIDUAL = 1e-2
 # A 95 % interval holds 94.9 % where coefficients are shifted by this, 93.8 to 96.1 % where their
 # variances differ by this, and that of a scale or of a lone number 94.0 %.
 ALLOWED = Differences(shift=0.1, spread=0.1, scale_shift=0.3, effect_shift=0.3)

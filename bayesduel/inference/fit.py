@@ -64,9 +64,8 @@ SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)
 TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
 MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
-NUTS_CELLS = (
-    100_000  # beyond which NUTS is expected to take hours (docs/validation/scale.md, judges)
-)
+# Beyond which NUTS is expected to take hours (docs/validation/scale.md, judges).
+NUTS_CELLS = 100_000
 QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer draws."
 # Draws made by default. Of 4,000 independent ones, an end of a 95 % interval has a Monte Carlo
 # error of 0.04 standard deviations, of 256 one of 0.17. Draws of 200,000 arms then take 200 MB.

@@ -37,8 +37,12 @@ __all__ = [
     "worst_mean",
 ]
 
-EXACT = 1e-7  # relative residual of a solution
-GRID = 801  # points on which the density of the log scale is inverted
+# Relative residual of a solution. With 10,000 times of it 400 draws of 800 arms take 11 % less time
+# and differ by less than their Monte Carlo error, as they do with a quarter and four times the
+# points.
+EXACT = 1e-7
+# Points on which the density of the log scale is inverted.
+GRID = 801
 # Sweeps of the certificate that are counted. Means are over a quarter of the arms, or the hubs.
 SWEEPS = CostLimit(total=400_000, least=12, most=40)
 # Share of arms with the most duels that are a group of their own, and fewest of these. Routes that

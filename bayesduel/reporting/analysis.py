@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.data.health import disconnected_words, thin_data_words
 from bayesduel.data.rankings import Rankings
-from bayesduel.inference.default_model import AUTO
+from bayesduel.inference.default_model import AUTO, TIES
 from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
 from bayesduel.reporting.section import FEW_ROWS
@@ -47,8 +47,9 @@ __all__ = [
     "log_of",
 ]
 
-TIES = 0.05  # share of ties from which a page says what a tie counts for
-FREE_ARMS = 200  # from which that model needs the share of pairs that met
+# Arms from which that model needs the share of pairs that met: of fewer a pair that never met is
+# told by intervals as wide as its prior.
+FREE_ARMS = 200
 MET = 0.5
 CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 RANKED = (

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["MarginAnalysis", "analyse_margins", "margin_words", "margins_section"]
 
 MOST_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
-RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own
+RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own: 1,770 of them
 DRAWS = 2000  # the Monte Carlo error of an end of a 95 % interval is then 0.06 deviations
 PARAMETERS = {
     "scale": "standard deviation of the scores (prior)",

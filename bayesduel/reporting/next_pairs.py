@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["duels_in_words", "next_pairs_section"]
 
-MANY = 1e6  # duels above which the number is not written
+MANY = 1e6  # duels above which the number is not written: nobody casts as many on one pair
 
 
 def next_pairs_section(
