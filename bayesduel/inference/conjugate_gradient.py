@@ -44,13 +44,15 @@ def conjugate_gradient(
             return np.asarray(x)
         product = d * p - off @ p
         curvature = inner(p, product)
-        step = np.where(rz > goal, rz / np.where(curvature > 0, curvature, 1), 0).astype(r.dtype)
+        divisor = np.where(curvature > 0, curvature, 1)
+        step = np.where(rz > goal, rz / divisor, 0).astype(r.dtype)
         x += step * p
         r -= step * product
         np.divide(r, d, out=z)
         before = rz
         rz = inner(r, z)
-        p *= np.where(before > 0, rz / np.where(before > 0, before, 1), 0).astype(r.dtype)
+        divisor = np.where(before > 0, before, 1)
+        p *= np.where(before > 0, rz / divisor, 0).astype(r.dtype)
         p += z
     raise FloatingPointError(f"conjugate gradients did not converge in {ITERATIONS:,} iterations")
 

@@ -184,7 +184,9 @@ class ScoreDesign:
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
         cut = self.n_arms - 1
-        return np.asarray(self.scores.eta(centre(u[..., :cut])) + self.beside.eta(u[..., cut:]))
+        scores = centre(u[..., :cut])
+        of_scores = self.scores.eta(scores)
+        return np.asarray(of_scores + self.beside.eta(u[..., cut:]))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""

@@ -130,8 +130,11 @@ class StandardCoordinates:
         """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
         phi = self.start.phi
         here = np.log(_diagonal(self._prior, FLAT))
-        ahead = [np.log(_diagonal(self.density.prior(phi + one), FLAT)) for one in np.eye(len(phi))]
-        return np.stack([one - here for one in ahead], axis=1) if ahead else here[:, None][:, :0]
+        found = np.empty((len(here), len(phi)))
+        for k, unit in enumerate(np.eye(len(phi))):
+            ahead = self.density.prior(phi + unit)
+            found[:, k] = np.log(_diagonal(ahead, FLAT)) - here
+        return found
 
     @cached_property
     def _correlated(self) -> tuple[int, ...]:

@@ -76,7 +76,10 @@ def cumulants(z):
         sech2 = 1 / cosh(u) ** 2 if u < 300 else 0.0
         first = th / (2 * u)
         second = sech2 / (4 * y) - th / (4 * u * y)
-        third = 3 * th / (8 * u * y * y) - 3 * sech2 / (8 * y * y) - th * sech2 / (4 * u * y)
+        of_tanh = 3 * th / (8 * u * y * y)
+        of_sech = 3 * sech2 / (8 * y * y)
+        of_both = th * sech2 / (4 * u * y)
+        third = of_tanh - of_sech - of_both
     return first / 2, -second / 4, third / 8
 
 

@@ -114,8 +114,10 @@ class GibbsChain:
         density = -n * grid - squares / 2 * np.exp(-2 * grid) + grid
         density -= np.exp(2 * grid) / (2 * self.typical**2)
         mass = np.exp(density - density.max())
-        cumulative = np.concatenate([[0], np.cumsum((mass[1:] + mass[:-1]) / 2)])
-        return float(np.interp(rng.random() * cumulative[-1], cumulative, grid))
+        between = (mass[1:] + mass[:-1]) / 2
+        cumulative = np.concatenate([[0], np.cumsum(between)])
+        level = rng.random() * cumulative[-1]
+        return float(np.interp(level, cumulative, grid))
 
 
 @dataclass(frozen=True)

@@ -403,7 +403,8 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
     robust = ((scores @ found.covariance) * scores).sum(axis=1)
     ratio = robust / ((scores @ own) * scores).sum(axis=1)
     half = degrees / 2
-    away = np.log(np.maximum(ratio, np.finfo(float).tiny)) - digamma(half) + np.log(half)
+    positive = np.maximum(ratio, np.finfo(float).tiny)
+    away = np.log(positive) - digamma(half) + np.log(half)
     scatter = away.var(ddof=1) - polygamma(1, half).mean()
     most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
     prior = most
@@ -498,7 +499,9 @@ def _parts(
         pulled = one.values[:, None] * adjusted
         spread = taste @ pulled
         more = variance * one.values[:, None] * (taste.T @ spread)
-        own[:, c] = (adjusted * pulled).sum(axis=0) + variance * (spread**2).sum(axis=0)
+        by_model = (adjusted * pulled).sum(axis=0)
+        by_taste = variance * (spread**2).sum(axis=0)
+        own[:, c] = by_model + by_taste
         x[:, c] = (one.vectors @ pulled).T
         y[:, c] = (one.vectors @ (pulled + more)).T
     return own, x, y
@@ -528,6 +531,8 @@ def _moments(
         # the upper blocks of M z' z
         first = total @ xx - xy.T
         second = total @ xy - yy
-        both = (first * first.T).sum() - 2 * (second * xx).sum() + (xy * xy.T).sum()
+        of_first = (first * first.T).sum()
+        of_second = 2 * (second * xx).sum()
+        both = of_first - of_second + (xy * xy.T).sum()
         square = (own**2).sum() + 2 * (own * fitted).sum() + both
         yield float((own + fitted).sum()), float(square)

@@ -60,7 +60,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     values, vectors = np.linalg.eigh(covariance[np.ix_(slow, slow)])
     root = np.zeros_like(bend)
     root[slow, :n_slow] = vectors * np.sqrt(values)
-    root[~slow, :n_slow] = covariance[np.ix_(~slow, slow)] @ (vectors / np.sqrt(values))
+    across = covariance[np.ix_(~slow, slow)]
+    root[~slow, :n_slow] = across @ (vectors / np.sqrt(values))
     root[~slow, n_slow:] = _root(bend[np.ix_(~slow, ~slow)])
     return root
 

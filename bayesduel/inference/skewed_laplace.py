@@ -247,7 +247,9 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
         tried = end[:, of]
         low[:, of] = np.where(near, tried, low[:, of])
         high[:, of] = np.where(far, tried, high[:, of])
-        between = np.where(np.isinf(high[:, of]), 2 * tried, (low[:, of] + high[:, of]) / 2)
+        unbounded = np.isinf(high[:, of])
+        middle = (low[:, of] + high[:, of]) / 2
+        between = np.where(unbounded, 2 * tried, middle)
         end[:, of] = np.where(near | far, between, tried)
         of = of[(near | far).any(axis=0)]
         if not len(of):
