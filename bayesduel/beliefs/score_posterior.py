@@ -38,6 +38,7 @@ __all__ = [
     "win_probability",
 ]
 
+# Links, as compiled functions know them.
 LOGIT = 0
 PROBIT = 1
 LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of the model's prior

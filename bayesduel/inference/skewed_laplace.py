@@ -52,7 +52,9 @@ FALL = 14.0
 # Points of the interpolation on each side of the mode. With half 3,821 are effective (0.15), with
 # twice 3,857 (0.16).
 HALF = 16
-# Cells times parameters above which eta is followed along an axis, not computed anew.
+# Cells times parameters above which eta is followed along an axis, not computed anew. Of pulls on
+# 100 attributes that takes 0.66 s in place of 0.70; of pairs it is slower: 0.92 s in place of 0.66
+# with 100 arms and 3,000 votes by Davidson, 14.9 in place of 7.1 with 400 arms and 20,000 votes.
 LARGE = 200_000
 # Nodes closer than this share the densities along their axes. With a third the nodes are the same,
 # with three times of it 3,848 are effective (0.10).

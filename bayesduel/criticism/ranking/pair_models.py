@@ -24,6 +24,7 @@ from bayesduel.jit import compiled
 
 __all__ = ["FREE", "ONE_SCORE", "RANKS", "SIDES", "UNEVEN", "draw_odds", "of_ranks", "of_scores"]
 
+# The models above, as compiled functions know them.
 ONE_SCORE = 0
 UNEVEN = 1
 FREE = 2
