@@ -29,9 +29,6 @@ CHUNK = 4_000_000  # draws x cells worked on at once: 32 MB an array; 1.1 s, and
 # Of these in the compiled sum, which should stay in the processor's cache: 0.38 s; with 10,000 at
 # once 0.50 s, with 4,000,000 0.66 s.
 BLOCK = 100_000
-# Axes whose predictors are held at once, which bounds memory: 0.5 GB of a million cells. With 1 and
-# with 256 the speed is the same.
-REACHED = 64
 # Draws x cells from which that sum is used. To load it takes 0.5 s; then a number takes 13 ns in
 # place of 36.
 MANY = 2_000_000
@@ -292,33 +289,6 @@ class LinearPredictor:
         for here in _slices(len(x), BLOCK if compiled else CHUNK, self.n_cells):
             value[here] += self._sum(self.eta(x[here]), x[here], phi[here], compiled=compiled)
         return value
-
-    def values_along(
-        self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
-    ) -> np.ndarray:
-        """Return the log density at ``x + at axis``, (m, axes), with eta followed along each axis.
-
-        Of a point x (size,), the hyperparameter on the log scale, `axes` (size, axes), one a
-        column, and coordinates `at` (m, axes).
-        """
-        n_points = len(at)
-        value = np.empty(at.T.shape)
-        begin = self.eta(x)
-        compiled = self._compiles(at.size)
-        room = BLOCK if compiled else CHUNK
-        for start in range(0, len(value), REACHED):
-            reach = self.reach(axes.T[start : start + REACHED])
-            for some in _slices(len(reach), room, self.n_cells * n_points):
-                moved = reach[some, None, :]
-                here = slice(start + some.start, start + some.start + len(moved))
-                along = at.T[here, :, None]
-                points = (x + along * axes.T[here, None, :]).reshape(-1, len(x))
-                eta = (begin + along * moved).reshape(-1, self.n_cells)
-                phi = np.full((len(points), len(self.hypers)), hyper)
-                likelihood = self._sum(eta, points, phi, compiled=compiled)
-                density = likelihood + self.log_prior(points, phi)
-                value[here] = density.reshape(-1, n_points)
-        return value.T
 
     def _compiles(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""

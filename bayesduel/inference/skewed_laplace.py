@@ -52,10 +52,8 @@ FALL = 14.0
 # Points of the interpolation on each side of the mode. With half 3,821 are effective (0.15), with
 # twice 3,857 (0.16).
 HALF = 16
-# Cells times parameters above which eta is followed along an axis, not computed anew. Of pulls on
-# 100 attributes that takes 0.66 s in place of 0.70; of pairs it is slower: 0.92 s in place of 0.66
-# with 100 arms and 3,000 votes by Davidson, 14.9 in place of 7.1 with 400 arms and 20,000 votes.
-LARGE = 200_000
+# Numbers of the points along axes at which the density is computed at once: 32 MB.
+NUMBERS = 4_000_000
 # Nodes closer than this share the densities along their axes. With a third the nodes are the same,
 # with three times of it 3,848 are effective (0.10).
 APART = 0.15
@@ -204,11 +202,15 @@ def _conditional(
 
     def height(along: np.ndarray, of: np.ndarray) -> np.ndarray:
         """Return the log density less that at the mode, (m, n), at coordinates on n axes `of`."""
-        if density.n_cells * density.size > LARGE:
-            return density.values_along(mode.x, hyper, axes[:, of], along) - mode.value
-        x = mode.x + (along[..., None] * axes.T[of]).reshape(-1, density.size)
-        values = density.values(x, np.full((len(x), 1), hyper)) - mode.value
-        return values.reshape(along.shape)
+        found = np.empty(along.shape)
+        together = max(1, NUMBERS // (len(along) * density.size))
+        for start in range(0, len(of), together):
+            some = slice(start, start + together)
+            steps = along[:, some, None] * axes.T[of[some]]
+            x = mode.x + steps.reshape(-1, density.size)
+            values = density.values(x, np.full((len(x), 1), hyper))
+            found[:, some] = values.reshape(steps.shape[:2])
+        return found - mode.value
 
     end = _ends(height, density.size)
     steps = np.linspace(0.0, 1.0, HALF + 1)[:, None]

@@ -244,15 +244,3 @@ def test_a_tilted_grid_has_the_moments_of_the_weighted_draws():
     lone = weights * 0
     lone[draws.argmax()] = 1.0
     assert grid.tilted(draws, lone) is grid
-
-
-def test_the_density_along_an_axis_is_the_density_there():
-    duels = datasets.load("icehockey")
-    model = BradleyTerry()
-    density = linear_predictor(model, model.cells(duels))
-    rng = np.random.default_rng(0)
-    x, axis = rng.normal(size=(2, density.size))
-    at = np.array([-1.5, 0.0, 0.3, 2.0])
-    values = density.values(x + at[:, None] * axis, np.full((4, 1), 0.2))
-    along = density.values_along(x, 0.2, axis[:, None], at[:, None])[:, 0]
-    np.testing.assert_allclose(along, values, rtol=1e-12)

@@ -32,14 +32,10 @@ def test_many_draws_have_the_density_of_the_graph(model, monkeypatch):
     density = linear_predictor(model, model.cells(duels))
     x, phi = 2 * rng.normal(size=(40, density.size)), rng.normal(size=(40, len(density.hypers)))
     x[0, -1] = 7.0  # beyond the largest tendency to tie of the compiled sum
-    axes, at = rng.normal(size=(density.size, 3)), rng.normal(size=(5, 3))
-    hyper = phi[0] if len(density.hypers) else 0.0
-    by_graph = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
+    by_graph = density.values(x, phi)
     monkeypatch.setattr(module, "MANY", 0)
     assert density._pairs is None  # of so few arms, the design is a matrix
-    summed = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
-    for found, wanted in zip(summed, by_graph, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    np.testing.assert_allclose(density.values(x, phi), by_graph, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
