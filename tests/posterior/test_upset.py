@@ -7,8 +7,6 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 
-pytestmark = pytest.mark.plain
-
 CHANCE = {("paper", "rock"): 0.75, ("scissors", "paper"): 0.72, ("rock", "scissors"): 0.75}
 CHANCE |= {("rock", "mud"): 0.95, ("paper", "mud"): 0.65, ("scissors", "mud"): 0.6}
 SHOWN = "took .* of .* against .*, which ranks above it: maybe no ranking holds"
@@ -46,6 +44,7 @@ def log(rows):
     )
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("ties", [0.0, 0.2])
 @pytest.mark.parametrize(
     "model", ["bradley-terry", "thurstone", "davidson", "bradley-terry + order"]
@@ -77,6 +76,7 @@ def test_the_counts_that_it_tells_are_those_of_the_log(tmp_path):
     assert "No single ranking holds" in checked and "But paper took" not in checked
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("covariance", ["auto", "model"])
 def test_few_judges_who_repeat_themselves_do_not_count_as_many(covariance):
     """Eight judges, each of one opinion that it says 40 times: the votes are eight, not 320."""
@@ -92,6 +92,7 @@ def test_few_judges_who_repeat_themselves_do_not_count_as_many(covariance):
     assert bool(found.attrs["upset"]) == (covariance == "model")
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("order", "unbalanced"), [(0.0, False), (0.8, False), (0.8, True)])
 def test_a_ranking_is_left_alone(order, unbalanced, seed):

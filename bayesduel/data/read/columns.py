@@ -288,6 +288,8 @@ class Finder:
         """
         for name, column in self._by_plain.items():
             for side in SIDES:
+                if side[0] not in name:
+                    continue
                 for place in re.finditer(f"(?={re.escape(side[0])})", name):
                     before = name[: place.start()]
                     after = name[place.start() + len(side[0]) :]
