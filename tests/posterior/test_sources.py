@@ -80,7 +80,7 @@ def drawn_posterior(rng, n_arms=5, n_draws=3):
 
 
 def exact(sigma, information, told, of):
-    """Return mean and covariance of the scores of sources, one after the other, given each sigma."""
+    """Return mean and covariance of the scores of sources in a row, given each sigma."""
     n_arms = information.shape[1]
     within = np.linalg.inv(sigma[..., of, :][..., of])
     size = len(of) * n_arms

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
+from bayesduel.criticism import calibration
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage
@@ -15,6 +16,7 @@ from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.text import percent, rank_range
+from tests.conftest import not_held_out
 from tests.support.parsing import Page
 
 SECTIONS = (
@@ -389,7 +391,8 @@ def test_long_labels_are_shortened_and_kept_in_titles(tmp_path):
     assert titles and set(titles) == {"x" * 5000}
 
 
-def test_raw_counts_say_why_they_differ_from_the_model(tmp_path):
+def test_raw_counts_say_why_they_differ_from_the_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "held_out", not_held_out)
     rng = np.random.default_rng(5)
     left = rng.integers(0, 3, 300)
     right = (left + rng.integers(1, 3, 300)) % 3
@@ -473,7 +476,8 @@ def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
     assert ["Cyclicity of replicated logs" in page for page in pages] == [False, True]
 
 
-def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path):
+def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "held_out", not_held_out)
     rng = np.random.default_rng(2)
     i = rng.integers(0, 3, 300)
     j = (i + rng.integers(1, 3, 300)) % 3

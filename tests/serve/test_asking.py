@@ -1,6 +1,5 @@
 """Graded answers, criteria, reasons and a comment on the judge's page, by mouse and by keys."""
 
-
 import pytest
 
 import bayesduel as bd
