@@ -66,7 +66,7 @@ def log_with(won):
 def from_the_prior(name):
     """Return log odds of the pairs and side advantages, drawn from the prior, and cyclic shares."""
     kind = KINDS[name]
-    rng, n = np.random.default_rng(8), 200_000
+    rng, n = np.random.default_rng(8), 600_000
     first, second = np.triu_indices(K, 1)
     size = abs(rng.normal(size=(n, 1))) * 2.0
     z = rng.normal(size=(n, len(first)))
@@ -105,7 +105,7 @@ def model_of(name, log, rng):
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.sampled(6)
 def test_evidence_and_share_are_those_of_draws_from_the_prior(world, name):
-    """The integral over the prior, by 200,000 draws from it: no approximation of ours."""
+    """The integral over the prior, by 600,000 draws from it: no approximation of ours."""
     log = log_with(WORLDS[world])
     odds, order, share = from_the_prior(name)
     logs = np.zeros(len(odds))

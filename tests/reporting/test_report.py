@@ -16,7 +16,7 @@ from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.text import percent, rank_range
-from tests.conftest import not_held_out
+from tests.conftest import blank, not_held_out
 from tests.support.parsing import Page
 
 SECTIONS = (
@@ -38,8 +38,12 @@ SECTIONS = (
 )
 
 
-def page_of(log, tmp_path, **options) -> Page:
-    path = bd.report(log, tmp_path / "report.html", **options)
+def page_of(log, tmp_path, *, drawn=False, **options) -> Page:
+    """Return the page of a log; half of its time is that of its pictures, if they are `drawn`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not drawn:
+            patch.setattr("bayesduel.reporting.figures.draw", blank)
+        path = bd.report(log, tmp_path / "report.html", **options)
     return Page(path.read_text(encoding="utf-8"))
 
 
@@ -261,7 +265,7 @@ def test_groups_that_never_met(tmp_path):
 )
 def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
     log = Duels.from_votes(left, right, outcome)
-    page = page_of(log, tmp_path, draws=200)
+    page = page_of(log, tmp_path, drawn=True, draws=200)
     assert page.ids == list(SECTIONS)
     assert "Few votes." in page.text["verdict"]
     assert page.text["calibration"].strip()
@@ -371,7 +375,7 @@ WINS = [[0, 12, 15], [9, 0, 11], [8, 10, 0]]
 def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
     """No warning of matplotlib (warnings are errors here), and labels as text."""
     log = Duels.from_wins(WINS, ["模型", "\N{GRINNING FACE}", "plain"])
-    page = page_of(log, tmp_path, draws=400)
+    page = page_of(log, tmp_path, drawn=True, draws=400)
     told = [p for p in page.pictures() if "rank" in str(p["alt"]).lower()]
     assert told
     for picture in told:
@@ -483,6 +487,6 @@ def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path, monkeypa
     j = (i + rng.integers(1, 3, 300)) % 3
     votes = [[f"m{k}" for k in side] for side in (i, j)]
     log = Duels.from_votes(*votes, rng.random(300) < 0.5 + 0.1 * (i - j), time=np.arange(300.0))
-    page = page_of(log, tmp_path, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
+    page = page_of(log, tmp_path, drawn=True, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
                    draws=200)  # fmt: skip
     assert "highest in the last period" in page.text["time"]
