@@ -11,7 +11,7 @@ import bayesduel as bd
 from bayesduel.criticism import calibration
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage
+from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage, TimeVarying
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
@@ -487,6 +487,6 @@ def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path, monkeypa
     j = (i + rng.integers(1, 3, 300)) % 3
     votes = [[f"m{k}" for k in side] for side in (i, j)]
     log = Duels.from_votes(*votes, rng.random(300) < 0.5 + 0.1 * (i - j), time=np.arange(300.0))
-    page = page_of(log, tmp_path, drawn=True, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
-                   draws=200)  # fmt: skip
+    model = BradleyTerry() + TimeVarying(periods=3)
+    page = page_of(log, tmp_path, drawn=True, model=model, draws=200)
     assert "highest in the last period" in page.text["time"]
