@@ -244,11 +244,18 @@ def term_named(term: str) -> Part:
     name, colon, text = SHORT.get(term, term).partition(":")
     name = SHORT.get(name, name)
     if name not in TERMS or (colon and not text):
+        hint = did_you_mean(name, [*TERMS, *SHORT])
         raise ValueError(
-            f"term should be one of {', '.join(TERMS)}, or {' or '.join(SHORT)}, "
-            f"got {shown_value(term)}{did_you_mean(name, [*TERMS, *SHORT])}"
+            f"term should be one of {', '.join(TERMS)}, or {' or '.join(SHORT)}, with a "
+            f"column after a colon (random:prompt), got {shown_value(term)}{hint}"
         )
     kind: Any = TERMS[name]
+    needed = [p for p in signature(kind).parameters.values() if p.default is p.empty]
+    if needed and not colon:
+        word = next((short for short, long in SHORT.items() if long == name), name)
+        raise ValueError(
+            f"term {term!r} should have the name of a column after a colon, such as '{word}:COLUMN'"
+        )
     try:
         found: Part = kind.worded(text) if colon else kind()
     except (TypeError, ValueError) as error:
@@ -285,7 +292,8 @@ def add_term(model: Model, term: str) -> ScoreModel:
     if not isinstance(added, DuelCovariates | Sources | Scores) or known is None:
         return own + added
     if isinstance(added, DuelCovariates):
-        added = replace(known, of=(*known.of, *added.of))
+        columns = dict.fromkeys((*known.of, *added.of))
+        added = replace(known, of=tuple(columns))
     elif isinstance(added, Scores):
         added = replace(known, side=added.side)
     parts = tuple(added if part is known else part for part in own.terms)

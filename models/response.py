@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = [
+    "TIES_LEFT_OUT",
     "Bernoulli",
     "DavidsonResponse",
     "Derivatives",
@@ -32,6 +33,7 @@ __all__ = [
     "expected_score",
 ]
 
+TIES_LEFT_OUT = "ties left out"  # the rule of a log that was read without them
 FAR = 350.0  # logarithms of weights up to which no sum of weights or odds overflows
 
 Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
@@ -241,7 +243,7 @@ class Response(ByValue, ABC):
     def tie_rule(self, duels: "Duels") -> str:
         """Return in words what a tie of the log counts for."""
         if not duels.n_ties:
-            return "no ties" if duels.tie_rule != "drop" else "ties left out"
+            return TIES_LEFT_OUT if duels.tie_rule == "drop" else "no ties"
         return self._tie_rule
 
 

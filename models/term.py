@@ -614,9 +614,14 @@ class Terms:
         return tuple(words for part in self.parts for words in part.controls)
 
     @property
+    def by_level(self) -> tuple[Any, ...]:
+        """Terms with parameters for each level of a column."""
+        return tuple(p for p in self.parts if isinstance(p, ByLevel) and p.by is not None)
+
+    @property
     def deviating(self) -> tuple[Any, ...]:
         """Terms of deviations of the scores by the levels of a column."""
-        return tuple(part for part in self.parts if isinstance(part, ByLevel) and part.deviates)
+        return tuple(part for part in self.by_level if part.deviates)
 
     @property
     def samples(self) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ def command(
     everything = {**found.attrs, "duels": table.to_dict("records")}
     text = csv_text(table.columns, table.itertuples(index=False), raw=raw)
     write_table(output, lambda: text, lambda: everything)
-    told = notes(found)
+    told = [words for words in notes(found) if words != found.attrs.get("unknown")]  # warned of
     if as_json:
         print_json(everything)
     elif as_csv:
@@ -142,7 +142,7 @@ def command(
 
 def _new_levels(fit: "xr.DataTree", conditions: Mapping[str, Any]) -> list[str]:
     """Return the conditions that are said to be none, of which no level has that name."""
-    from bayesduel.posterior.predict import condition_names
+    from bayesduel.posterior.duels_to_predict import condition_names
 
     roles = condition_names(fit)
     levels = fit["posterior"].coords

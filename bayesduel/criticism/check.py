@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayesduel.criticism.check_result import Check
 from bayesduel.criticism.cycle_posterior import cycle_posterior
+from bayesduel.criticism.drift import drift_of
 from bayesduel.criticism.model_cycles import (
     COMPARED_DRAWS,
     cycles_by_model,
@@ -129,7 +130,7 @@ def check(
     role = repeated_role(duels)
     units = duels if role is None else one_verdict_per_unit(duels, role)
     unit_of = "duel" if role is None else f"majority verdict of each pair and {role}"
-    _, tested, asked, replicated, drawn = np.random.SeedSequence(seed).spawn(5)
+    _, tested, asked, replicated, drawn, _, timed = np.random.SeedSequence(seed).spawn(7)
     rng = np.random.default_rng(asked)
     step("replicating logs from scores")
     design = _counted(duels, role)
@@ -164,6 +165,7 @@ def check(
         cycle_posteriors={},
         residuals=residuals,
         order=order_share(duels, voted),
+        drift=drift_of(duels, voted, np.random.default_rng(timed)),
         margins=_margins(duels, np.random.default_rng(replicated)),
         consistence=_consistence(units),
         comparison=None,

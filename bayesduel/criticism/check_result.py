@@ -12,6 +12,7 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
+from bayesduel.criticism.drift import Drift
 from bayesduel.criticism.model_cycles import LeftOut
 from bayesduel.criticism.order_share import OrderShare
 from bayesduel.criticism.ranking import ranking_text as words
@@ -61,6 +62,8 @@ class Check:
         Tables by name: "pairs", "arms" and, where the log names them, "judges".
     order
         What the side listed first wins, or None where sides carry no meaning.
+    drift
+        The trends of arms over the time of the log, or None where it has no times.
     margins
         The intransitivity index of the margins, or None where the log has none or some pair
         fewer than two.
@@ -89,6 +92,7 @@ class Check:
     cycle_posteriors: dict[str, CyclePosterior]
     residuals: dict[str, pd.DataFrame]
     order: OrderShare | None
+    drift: Drift | None
     margins: "MarginIndex | None"
     consistence: float | None
     comparison: "Comparison | None"
@@ -97,6 +101,11 @@ class Check:
     model: str | None = None
     of_teams: bool = False
     noun: str = "arm"
+
+    @property
+    def drift_words(self) -> str:
+        """Which arms changed over the time of the log; "" where none did beyond chance."""
+        return "" if self.drift is None else self.drift.words(self.noun)
 
     @property
     def cyclic_share(self) -> CyclicShare | None:
@@ -244,8 +253,15 @@ class Check:
     def averaged(self) -> "xr.DataTree":
         """The five models of a pair as a fit, averaged; a preference matrix where no triad closed.
 
-        Of the units that were counted; P is that of neutral ground.
+        Of the units that were counted; P is that of neutral ground. The attribute ``counted`` says
+        what they are, "duels" or "majority verdicts".
         """
+        found = self._averaged()
+        found.attrs["counted"] = "duels" if self.units is self.duels else "majority verdicts"
+        return found
+
+    def _averaged(self) -> "xr.DataTree":
+        """Return :attr:`averaged`, without what was counted."""
         from bayesduel.criticism.compare import mixture
         from bayesduel.inference.fit import fit, without_draws
         from bayesduel.models import PreferenceMatrix
@@ -370,6 +386,7 @@ class Check:
             "cycle_posterior_by_model": by_model,
             "consistence": self.consistence,
             "order": None if self.order is None else _order_dict(self.order),
+            "drift": None if self.drift is None else self.drift.to_dict(),
             "margins": None if self.margins is None else asdict(self.margins),
             "residuals": residuals,
             "source": self.duels.read_summary.source,
@@ -405,6 +422,7 @@ class Check:
             *self.support,
             check_text.margin_words(self.margins),
             order,
+            self.drift_words,
             check_text.judge_words(self.residuals.get("judges"), self.noun),
             "" if self.comparison is None else self.comparison.sentence,
         )

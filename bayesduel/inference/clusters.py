@@ -1,6 +1,6 @@
 """Clusters of votes: by judge, by group or by both, and which of them a log needs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ __all__ = [
     "deviating_by",
     "explained",
     "needed",
+    "owned_by",
     "why_not_robust",
     "with_lone_votes",
 ]
@@ -71,22 +72,40 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
 
 def explained(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> set[str]:
     """Return the clusterings of those found whose votes are independent given the parameters."""
-    return {*model.terms.explains, *deviating_by(duels, model, found)}
+    deviating = _by_cluster(duels, model.terms.deviating, found)
+    return {*model.terms.explains, *(name for name, terms in deviating.items() if terms)}
 
 
 def deviating_by(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return the terms of deviations by the clusterings that are found, by their names.
+    """Return the term of deviations by each of the clusterings that has one, by its name."""
+    deviating = _by_cluster(duels, model.terms.deviating, found)
+    return {name: terms[-1] for name, terms in deviating.items() if terms}
+
+
+def owned_by(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> dict[str, tuple[Any, ...]]:
+    """Return the terms that have coefficients for each cluster, by the names of clusterings.
+
+    Those are deviations of arms by judge, the side advantage of each judge, and the like.
+    """
+    own = [part for part in model.terms.by_level if part not in model.terms.arms]
+    return _by_cluster(duels, own, found)
+
+
+def _by_cluster(
+    duels: Any, parts: Iterable[Any], found: Mapping[str, np.ndarray]
+) -> dict[str, tuple[Any, ...]]:
+    """Return those of the terms by level whose levels are the clusters, by clustering.
 
     That is under whichever name of the column: a prompt that is kept may be the group, too.
     """
-    terms = {}
-    for part in model.terms.deviating:
+    terms: dict[str, tuple[Any, ...]] = dict.fromkeys(found, ())
+    for part in parts:
         level = levels_of(duels, part.by)[0]
         for name, place in found.items():
             n = len(distinct(level, place)[0])
             same = level.min() >= 0 and n == level.max() + 1 == place.max() + 1
             if same or name == part.by:
-                terms[name] = part
+                terms[name] += (part,)
     return terms
 
 

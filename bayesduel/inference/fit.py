@@ -472,11 +472,7 @@ def _sample(
             if certificate.khat == -np.inf:
                 return drawn, "laplace", "the posterior is conjugate: the draws are exact"
             if certificate.holds:
-                kind = (
-                    "asked for"
-                    if method == "laplace"
-                    else "it is accurate here (its certificate holds)"
-                )
+                kind = "asked for" if method == "laplace" else "it was checked and is accurate here"
                 return drawn, "laplace", f"{kind}: {certificate}"
             if method == "laplace":
                 short = uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")

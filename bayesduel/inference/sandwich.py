@@ -36,7 +36,7 @@ variances, here of ratios to those of the model. Deviations: the prior enters as
 the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
@@ -55,6 +55,7 @@ from bayesduel.inference.clusters import (
     deviating_by,
     explained,
     needed,
+    owned_by,
     why_not_robust,
     with_lone_votes,
 )
@@ -192,8 +193,9 @@ def robust_covariance(
     asked, place = np.unique(_standing(mode, density)[own_numbers], return_inverse=True)
     functionals = np.concatenate([scores, np.eye(density.size)[asked]])
     by_name = {}
+    owned = owned_by(duels, model, found)
     for name, clusters in used.items():
-        rows = _rows(density, duels, model, clusters, terms.get(name))
+        rows = _rows(density, duels, model, clusters, owned[name])
         by_name[name] = cluster_covariance(mode, phi, rows, functionals)
     if auto == BOTH:
         both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
@@ -330,33 +332,41 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     return np.asarray(found["score"]).T
 
 
-def _owners(density: LinearPredictor, duels: Any, term: Any, cluster: np.ndarray) -> np.ndarray:
+def _owners(
+    density: LinearPredictor, duels: Any, terms: Sequence[Any], cluster: np.ndarray
+) -> np.ndarray:
     """Return the cluster whose own each coefficient is, -1 of those that clusters share, (size,).
 
-    A cluster owns its deviations, where a term has these by the same clusters.
+    A cluster owns the coefficients of terms that have some for each cluster.
     """
     found = np.full(density.size, -1)
     start = 0
     for block in density.terms.values():
-        if term is not None and block.term == term:
-            level = levels_of(duels, term.by)[0]
+        own = next((term for term in terms if term == block.term), None)
+        if own is not None:
+            level = levels_of(duels, own.by)[0]
             known = level >= 0
             of_level = np.full(block.lengths[0], -1)
             of_level[level[known]] = cluster[known]
-            found[start : start + block.size] = np.repeat(of_level, block.lengths[-1])
+            each = block.size // block.lengths[0]
+            found[start : start + block.size] = np.repeat(of_level, each)
         start += block.size
     return found
 
 
 def _rows(
-    density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray, term: Any = None
+    density: LinearPredictor,
+    duels: Any,
+    model: Any,
+    cluster: np.ndarray,
+    terms: Sequence[Any] = (),
 ) -> ClusterRows:
     """Return the votes of a log, tallied by cluster and cell where counts add up.
 
-    term: the one that has deviations by the same clusters, where there is one.
+    terms: those that have coefficients for each of the clusters.
     """
     n_clusters = int(cluster.max()) + 1
-    owner = _owners(density, duels, term, cluster)
+    owner = _owners(density, duels, terms, cluster)
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
         of_cell = cluster if cells.vote is None else cluster[cells.vote]

@@ -2,9 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from os import PathLike
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,21 +10,26 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.faults import label_of
-from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
+from bayesduel.data.teams import Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
+from bayesduel.models.response import TIES_LEFT_OUT
 from bayesduel.posterior.conditions import (
     ExtrapolationWarning,
     column_of,
-    duels_in_file,
     is_missing,
     neutral_words,
-    numbers_of,
 )
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of, tie_share
+from bayesduel.posterior.duels_to_predict import (
+    by_role,
+    conditions_read,
+    duels_of_frame,
+    is_label,
+    members_of,
+)
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import (
     as_options,
@@ -36,7 +39,6 @@ from bayesduel.system.arguments import (
     listed,
     renamed_arguments,
     shown_value,
-    text_of,
 )
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
@@ -50,9 +52,9 @@ from bayesduel.text import (
     shorten,
 )
 
-__all__ = ["Predictions", "condition_names", "notes", "predict", "win_words"]
+__all__ = ["Predictions", "notes", "predict", "win_words"]
 
-NOTES = ("new_arms", "given", "missing", "unknown", "not_given", "not_read", "sides")
+NOTES = ("ties", "new_arms", "given", "missing", "unknown", "not_given", "not_read", "sides")
 
 
 class Predictions(xr.Dataset):
@@ -81,7 +83,9 @@ class Predictions(xr.Dataset):
 
 def notes(found: xr.Dataset) -> list[str]:
     """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
-    of_ties = ["A tie is not a win here; win rates count it as half."] * ("tie" in found)
+    of_ties = ["In these predictions a tie is not a win. In a win rate it is half a win."] * (
+        "tie" in found
+    )
     if found.attrs.get("tie_share", 0.0) > 0:
         share = percent(found.attrs["tie_share"])
         of_ties.append(
@@ -151,10 +155,11 @@ def predict(
         What is missing is neutral: today, covariates of 0, a new judge or prompt of
         :class:`bayesduel.models.RandomEffects`, whose deviations are integrated out, and the
         average over the levels of :class:`bayesduel.models.CategoryEffects`. A column of the log
-        is known by its own name, too (``prompt="k8s"``). The level of a term that has covariates
-        or an advantage by level is given with these. A level that is given by name is one of the
-        fit, or None; a column of a frame may have others, which are warned of and taken as
-        missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
+        is known by its own name, too (``prompt="k8s"``), and a covariate that was read as a
+        difference by its two columns (``len_a=900, len_b=100``). The level of a term that has
+        covariates or an advantage by level is given with these. A level that is given by name is
+        one of the fit, or None; a column of a frame may have others, which are warned of and taken
+        as missing. The attribute ``given`` says what was read, ``not_given`` which conditions are
         not given, ``missing`` and ``unknown`` of how many duels a value is missing or is a level
         that the fit does not know. Each says what is taken instead.
 
@@ -210,16 +215,15 @@ def predict(
         check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
     unread: list[str] = []
-    named: dict[str, tuple[str, ...]] = {}
     unknown: dict[str, list[str]] = {}
-    conditions = _by_role(fit, conditions)
+    conditions, named = by_role(fit, conditions)
     if right is None:
-        frame = _of_frame(fit, left, conditions)
+        frame = duels_of_frame(fit, left, conditions)
         left = frame.left
         right = frame.right
         columns = frame.sides
         unread = frame.unread
-        named = frame.named
+        named |= frame.named
         unknown = frame.unknown
         conditions = frame.conditions | conditions
     draws, labels, used = draws_of(fit, covariance)
@@ -235,7 +239,7 @@ def predict(
             f"fit of {draws.model.name} has none. Fit again with {term}"
         )
     of_teams = fit.duel.teams is not None
-    is_one = _is_side if of_teams else _is_label
+    is_one = _is_side if of_teams else is_label
     single = is_one(left) and is_one(right)
     lefts = [left] if is_one(left) else list(listed(left, "left"))
     rights = [right] if is_one(right) else list(listed(right, "right"))
@@ -302,6 +306,8 @@ def predict(
         variables[name] = ("duel", middle)
         variables[f"{name}_lower"] = ("duel", lower)
         variables[f"{name}_upper"] = ("duel", upper)
+    if fit.attrs.get("tie_rule") == TIES_LEFT_OUT and "tie" not in variables:
+        told["ties"] = "The log was read without ties: predictions are of duels that are decided."
     predicted = Predictions(
         variables,
         coords={
@@ -343,23 +349,6 @@ def _outcomes(
     return found
 
 
-def _by_role(fit: xr.DataTree, conditions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return conditions by the names that terms have, of those that columns of the log have."""
-    roles = condition_names(fit)
-    return {roles.get(name, name): value for name, value in conditions.items()}
-
-
-def condition_names(fit: xr.DataTree) -> dict[str, str]:
-    """Return the names of conditions by the columns of the log that hold them."""
-    read = reading_of(fit)
-    return {str(read[name]): name for name in _readers(fit) if name in read}
-
-
-def _readers(fit: xr.DataTree) -> set[str]:
-    """Return the names of the conditions that terms of the model read."""
-    return {name for part in fit.duel.model.terms for name in part.reads}
-
-
 def _told(
     fit: xr.DataTree,
     conditions: Mapping[str, Any],
@@ -395,7 +384,7 @@ def _told(
             missing.append(f"{title} in {blank:,} of {count(n, 'duel')} {taken}")
         if name in unknown:
             new.append(f"{title} in {_warned_of(title, unknown[name], neutral[name], n)} {taken}")
-    lacking = sorted(_readers(fit) - conditions.keys())
+    lacking = sorted(conditions_read(fit) - conditions.keys())
     absent = [f"{read.get(name, name)!r} (taken: {neutral[name]})" for name in lacking]
     found = {}
     for key, begin, words in (
@@ -438,124 +427,9 @@ def _shown_condition(value: Any, columns: Sequence[str]) -> str:
     if len(columns) == 1:
         return f"by column {columns[0]!r}"
     if columns:
-        return f"= {' - '.join(map(repr, columns))}"
-    return f"= {value}" if _is_label(value) else "of each duel"
-
-
-def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], list[str]]:
-    """Return the levels of a column of duels to come, and the labels that the fit does not know.
-
-    A level is None where it is missing or not known.
-    """
-    if name not in fit["posterior"].coords:
-        return values, []
-    known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
-    blank = is_missing(np.array([*values, None], dtype=object))
-    found: list[Any] = []
-    unknown = []
-    for value, no_value in zip(values, blank, strict=False):
-        text = "" if no_value else str(text_of(value))
-        label = text if text in known else label_of(text)
-        if label is not None and label not in known:
-            unknown.append(label)
-            label = None
-        found.append(label)
-    return found, unknown
-
-
-class _Frame(NamedTuple):
-    """What a frame says of duels to come."""
-
-    left: Any  # of each duel
-    right: Any
-    conditions: dict[str, Any]
-    sides: tuple[Any, ...]  # columns of the sides
-    named: dict[str, tuple[str, ...]]  # column of each condition, or two with their difference
-    unread: list[str]  # other columns
-    unknown: dict[str, list[str]]  # levels that the fit does not know, one a duel
-
-
-def _of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any]) -> _Frame:
-    """Return what a frame, or a file, says of duels to come.
-
-    given_apart: conditions that are given beside it.
-    """
-    import narwhals as nw
-
-    if isinstance(frame, str | PathLike) and Path(frame).is_file():
-        frame = duels_in_file(frame, fit)
-    try:
-        given = nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise TypeError(
-            "give the arms of both sides, a frame, or a file, with columns left and right, "
-            f"got {shown_value(frame)} and None"
-        ) from None
-    read = reading_of(fit)
-
-    def named(role: str) -> Any:
-        return role if role in given.columns else read.get(role)
-
-    def column(role: str) -> list[Any] | None:
-        name = named(role)
-        if isinstance(name, list) and {*name} <= {*given.columns}:  # a column for each member
-            seats = [given[one].to_list() for one in name]
-            sides = zip(*seats, strict=True)
-            return [tuple(member for member in side if member is not None) for side in sides]
-        return given[name].to_list() if name in given.columns else None
-
-    sides = {}
-    for name in ("left", "right"):
-        labels = column(name)
-        if labels is None:
-            have = join(given.columns, 8, quote=True)
-            raise ValueError(
-                f"the duels should have the columns 'left' and 'right', but they have {have}: "
-                "rename those of the sides"
-            )
-        if fit.duel.teams is not None:
-            each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
-            labels = [(side,) if _is_label(side) else side for side in each]
-        sides[name] = labels
-    found = {}
-    columns: dict[str, tuple[str, ...]] = {}
-    unknown = {}
-    differences = _differences(fit, given.columns)
-    for name in sorted(_readers(fit) - given_apart.keys()):
-        values = column(name)
-        if values is not None:
-            columns[name] = (str(named(name)),)
-        elif name in differences:
-            columns[name] = differences[name]
-            values = _difference(given, differences[name])
-        if values is not None:
-            found[name], new = _levels(fit, name, values)
-            if new:
-                unknown[name] = new
-    of_sides = named("left"), named("right")
-    used = {one for both in columns.values() for one in both}
-    for name in of_sides:
-        used |= {*name} if isinstance(name, list) else {name}
-    unread = [name for name in given.columns if name not in used]
-    return _Frame(sides["left"], sides["right"], found, of_sides, columns, unread, unknown)
-
-
-def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the two columns of each covariate that was read as their difference, by its name."""
-    names = reading_of(fit).get("covariates", ())
-    lines = [line for line in fit.duel.reading.lines if line.role == "covariate"]
-    pairs = {f"{left} - {right}": (left, right) for left in columns for right in columns}
-    read = zip(names, lines, strict=False)
-    return {name: pairs[line.column] for name, line in read if line.column in pairs}
-
-
-def _difference(frame: Any, pair: tuple[str, str]) -> list[float]:
-    """Return a column of a frame minus another, NaN where one is missing."""
-    left, right = (
-        numbers_of(np.array([*frame[name].to_list(), None], dtype=object), name, np.nan)[:-1]
-        for name in pair
-    )
-    return list((left - right).tolist())
+        difference = " - ".join(map(repr, columns))
+        return f"= {value:g} ({difference})" if is_label(value) else f"= {difference}"
+    return f"= {value}" if is_label(value) else "of each duel"
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:
@@ -628,21 +502,17 @@ def _share(margins: tuple[np.ndarray, ...], at: np.ndarray) -> np.ndarray:
     return np.asarray(_below(margins, at).mean(axis=0))
 
 
-def _is_label(side: object) -> bool:
-    return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
-
-
 def _is_side(side: Any) -> bool:
     """Return whether this is one side of a duel of teams: a label, or a sequence of labels."""
-    return _is_label(side) or all(map(_is_label, side))
+    return is_label(side) or all(map(is_label, side))
 
 
 def _teams_of(
     left: Sequence[Any], right: Sequence[Any], labels: Sequence[str]
 ) -> tuple[Teams, np.ndarray, np.ndarray]:
     """Return the sides that are asked about, and which of them is left and right in each duel."""
-    left_side = sides_as_tuples([_members(side, labels) for side in left], "left")
-    right_side = sides_as_tuples([_members(side, labels) for side in right], "right")
+    left_side = sides_as_tuples([members_of(side, labels) for side in left], "left")
+    right_side = sides_as_tuples([members_of(side, labels) for side in right], "right")
     known = sorted({*left_side, *right_side})
     index = {}
     members = []
@@ -654,23 +524,12 @@ def _teams_of(
     return Teams.of(members), first, second
 
 
-def _members(side: object, labels: Sequence[str], mark: str | None = None) -> Any:
-    """Return the labels of a side that is written as one text; else the side itself.
-
-    It is written as "d + e", or with the `mark` that its log has between members.
-    """
-    if not isinstance(side, str) or side in labels:
-        return side
-    between = mark if mark is not None and SEPARATOR not in side else SEPARATOR
-    return [member.strip() for member in side.split(between)]
-
-
 def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[str]:
     """Return the labels of arms that sides name."""
     found: set[str] = set()
     for side in sides:
-        members = _members(side, labels) if teams else side
-        each = [members] if _is_label(members) else members
+        members = members_of(side, labels) if teams else side
+        each = [members] if is_label(members) else members
         found |= {one if isinstance(one, str) else shown_value(one) for one in each}
     return found
 

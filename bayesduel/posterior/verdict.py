@@ -75,11 +75,12 @@ def decide(
     monte_carlo_error: float,
     ties: bool = False,
     refusal: str = "",
-    log_type: str = "duels",
+    cases: str = "duels",
     noun: str = "arm",
 ) -> BestArmVerdict:
-    """Return the verdict on the arms of `draws`, in the words of a log of duels or of pulls.
+    """Return the verdict on the arms of `draws`.
 
+    cases: what a win probability is a share of, in words.
     noun: what an arm is called.
     """
     safe = _safe(found.unbeaten, confidence)
@@ -104,7 +105,7 @@ def decide(
         arms = np.array([leader])
         probability = float(sole[leader])
         words = winner_words(
-            labels, leader, probability, pairs, confidence, ties=ties, log_type=log_type, noun=noun
+            labels, leader, probability, pairs, confidence, ties=ties, cases=cases, noun=noun
         )
         near = probability
     else:
@@ -124,7 +125,8 @@ def decide(
             words = undecided_words(labels, arms, probability, found, chosen=chosen, noun=noun)
             if len(safe):
                 least = float(found.unbeaten[:, safe].mean(0).min())
-                first = safe_words(names_of(labels, safe), rope, least, ties=ties, noun=noun)
+                names = names_of(labels, safe)
+                first = safe_words(names, rope, least, ties=ties, cases=cases, noun=noun)
                 words = f"{first} {words}"
     if abs(near - confidence) < 2 * monte_carlo_error:
         words += (
@@ -200,14 +202,14 @@ def winner_words(
     confidence: float,
     *,
     ties: bool,
-    log_type: str = "duels",
+    cases: str = "duels",
     noun: str = "arm",
 ) -> str:
     """Return the sentence for an arm that beats every other."""
     rival = pairs.nearest(leader)
     best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
     both = pairs.between(np.array([leader, rival]))
-    against = pair_words(both, 0, 1, confidence, ties=ties, log_type=log_type)
+    against = pair_words(both, 0, 1, confidence, ties=ties, cases=cases)
     if len(labels) == 2:
         return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
     return (
@@ -217,21 +219,19 @@ def winner_words(
 
 
 def pair_words(
-    pairs: PairSummary, first: int, second: int, confidence: float, *, ties: bool, log_type: str
+    pairs: PairSummary, first: int, second: int, confidence: float, *, ties: bool, cases: str
 ) -> str:
     """Return how often an arm beats another; where there are ties, its expected score.
 
     An expected score counts a tie half a win; beside it stand the shares of wins, ties and losses
-    where the model has ties as an outcome. Items that are shown one at a time have no duels: the
-    probability that one beats another is that of being the one that pays, where one of them does.
+    where the model has ties as an outcome.
     """
     chance, low, high = (
         percent(float(m[first, second])) for m in (pairs.mean, pairs.lower, pairs.upper)
     )
     level = f"{100 * confidence:g} % interval {low} to {high} %"
     if not ties:
-        cases = "of the cases in which one of the two pays" if log_type == "pulls" else "of duels"
-        return f"in {chance} % {cases} ({level})"
+        return f"in {chance} % of {cases} ({level})"
     words = f"an expected {chance} % of the points ({level}; a tie counts half)"
     if pairs.tie is None:
         return words
@@ -344,22 +344,27 @@ def undecided_words(
 
 
 def safe_words(
-    names: list[str], rope: float, least: float, *, ties: bool, noun: str = "arm"
+    names: list[str],
+    rope: float,
+    least: float,
+    *,
+    ties: bool,
+    cases: str = "duels",
+    noun: str = "arm",
 ) -> str:
     """Return the sentence for the safe choices.
 
     least: the smallest probability, over these arms, that no arm beats them by more than the rope.
     """
-    beaten = f"with {_of_what(ties)} above {0.5 + rope:g}"
-    limit = f"0.5 + rope {rope:g}; " if rope else ""
+    share = f"{100 * (0.5 + rope):.3g} %"
+    more = f"scores more than {share}" if ties else f"wins more than {share} of {cases}"
+    limit = f" (50 % and the rope of {100 * rope:.3g} %)" if rope else ""
+    beaten = f"no other {noun} {more} against it{limit}."
     if len(names) == 1:
-        return (
-            f"{names[0]} is a safe choice: no {noun} beats it {beaten} "
-            f"({limit}probability {probability(least)})."
-        )
+        return f"{names[0]} is a safe choice: with probability {probability(least)}, {beaten}"
     return (
-        f"{join(names)} are safe choices, each on its own: no {noun} beats it {beaten} "
-        f"({limit}probability {probability(least)} or more)."
+        f"{join(names)} are safe choices, each on its own: with probability {probability(least)} "
+        f"or more, {beaten}"
     )
 
 

@@ -279,9 +279,20 @@ def _decision(
         "confidence": confidence,
         "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
         "refusal": refusal,
-        "log_type": fit.duel.model.log_type,
+        "cases": _cases(fit),
         "noun": noun,
     }
+
+
+def _cases(fit: xr.DataTree) -> str:
+    """Return what a win probability is a share of, in words.
+
+    Items that are shown one at a time have no duels: the probability that one beats another is that
+    of being the one that pays, where one of them does.
+    """
+    if fit.duel.model.log_type == "pulls":
+        return "the cases in which one of the two pays"
+    return str(fit.attrs.get("counted", "duels"))
 
 
 def check_decision(rope: float, confidence: float) -> None:

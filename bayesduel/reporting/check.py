@@ -104,6 +104,8 @@ def transitivity_section(
     if check.order is not None:
         words = check.order.words(modelled=modelled, noun=check.noun)
     order = Group("Side advantage", (Text(words),)) if words else None
+    changed = check.drift_words
+    drift = Group("Change over time", (Text(changed),)) if changed else None
     return Section(
         id="transitivity",
         title="Transitivity",
@@ -117,6 +119,7 @@ def transitivity_section(
             check_text.margin_words(check.margins),
             _cycles(check),
             order,
+            drift,
         ),
     )
 

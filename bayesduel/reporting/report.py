@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesduel.criticism.check_result import Check
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
+from bayesduel.posterior.duels_to_predict import conditions_read
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -365,6 +366,9 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     few = few_clusters_words(a)
     doubts += (("FewClustersWarning", few),) if few else ()
+    changed = "" if a.check is None else a.check.drift_words
+    if changed and "time" not in conditions_read(a.fit):
+        doubts += (("Drift", changed),)
     found = (
         verdict_section(
             a.winners,

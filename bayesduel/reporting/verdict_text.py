@@ -29,6 +29,11 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
         "The votes come from few judges or groups: how others would vote is uncertain, and "
         "intervals are rough.",
     ),
+    "Drift": (
+        "Change over time",
+        "The strength of some {nouns} changed over the time of the log. This ranking is an average "
+        "over that time.",
+    ),
     "LocalPairingWarning": (
         "Chosen opponents",
         "The {nouns} mostly met {nouns} of similar strength. Differences may be "

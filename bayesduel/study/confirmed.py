@@ -147,7 +147,7 @@ class Confirmed(StopRule):
             else (
                 f"the least certain pair of the answer"
                 f"{'' if self.doubt == 1 else ' that may not follow the scores'} is in the right "
-                f"order (within {points}) with"
+                f"order, or closer than {points}, with"
             )
         )
         said = f"{said} probability {probability:.3f} (stops at {self._asked:g})"

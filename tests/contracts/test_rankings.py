@@ -57,7 +57,10 @@ def fits():
 @pytest.mark.sampled(3)
 def test_every_question_of_a_fit(fits, tmp_path, kind, worth):
     log, fit = fits(kind, worth)
-    assert fit.attrs["method"] == "laplace" and "certificate holds" in fit.attrs["method_reason"]
+    assert (
+        fit.attrs["method"] == "laplace"
+        and "was checked and is accurate" in fit.attrs["method_reason"]
+    )
     winners = bd.winners(fit)
     assert set(winners["arm"].values) == set(ARMS)
     assert "places within one ranking are not" in winners.attrs["dependence"]

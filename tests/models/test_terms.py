@@ -475,3 +475,21 @@ def test_a_judge_with_one_vote_stays_with_the_others():
 def test_bad_settings_are_named(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+@pytest.mark.parametrize(
+    ("word", "example"),
+    [
+        ("covariates", "covariate:COLUMN"),
+        ("random", "random:COLUMN"),
+        ("sources", "sources:COLUMN"),
+    ],
+)
+def test_a_term_that_needs_a_column_says_how_it_is_written(word, example):
+    with pytest.raises(ValueError, match=f"a column after a colon, such as '{example}'"):
+        term_named(word)
+
+
+def test_a_covariate_that_is_named_twice_is_meant_once():
+    model = bd.models.named("bradley-terry + covariate:length + covariate:length + covariate:age")
+    assert model.terms.find(bd.models.DuelCovariates).of == ("length", "age")

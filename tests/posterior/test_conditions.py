@@ -264,6 +264,22 @@ def test_a_difference_of_two_columns_is_predicted_as_it_was_read(by, sides, file
         predict(fit, own.assign(len_a="long"))
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "difference"), [(8, 1, 7), ("8", 1.0, 7), ([8, 1], 7, [1, -6])]
+)
+def test_two_conditions_by_name_are_a_difference_as_two_columns_are(left, right, difference):
+    fit = fitted(BradleyTerry() + DuelCovariates(("len",)))
+    arms = ("a", "c") if np.ndim(difference) == 0 else (["a", "b"], ["c", "d"])
+    found = predict(fit, *arms, len_a=left, len_b=right)
+    read = predict(fit, *arms, len=difference)
+    np.testing.assert_array_equal(found["win"], read["win"])
+    value = "7 " if np.ndim(difference) == 0 else ""
+    sides = "('len_a' - 'len_b')" if value else "'len_a' - 'len_b'"
+    assert f"len = {value}{sides}" in found.attrs["given"]
+    with pytest.raises(ValueError, match="does not depend on 'len_a'; did you mean 'len'"):
+        predict(fit, *arms, len_a=left)
+
+
 def test_only_the_two_columns_that_were_read_are_a_difference():
     log = votes().assign(len=lambda frame: (frame["len_a"] - frame["len_b"]) / 10)
     fit = fit_of(BradleyTerry() + DuelCovariates(("len",)), log)
@@ -381,6 +397,26 @@ def test_a_model_without_ties_says_that_a_tie_counts_half(model, share, tmp_path
     answer = CliRunner().invoke(main, ["predict", str(path), "a", "c"])
     line = "Win: the probability that the left arm wins" + ", a tie counting half" * halved
     assert f"{line}, by {fit.attrs['model']}." in " ".join(answer.stdout.split())
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "preference-matrix"])
+@pytest.mark.parametrize("rule", ["keep", "half", "drop"])
+def test_a_log_that_was_read_without_ties_says_so(model, rule):
+    duels = bd.read_duels(of_ties(0.25), ties=rule)
+    found = predict(bd.fit(duels, model, draws=100, clusters=False), "a", "c")
+    words = "The log was read without ties: predictions are of duels that are decided."
+    assert (words in notes(found)) is (rule == "drop")
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_the_command_tells_an_unknown_level_once(form, tmp_path):
+    path = tmp_path / "fit.nc"
+    fitted(BradleyTerry() + CategoryEffects("language")).to_netcdf(path)
+    coming = tmp_path / "coming.csv"
+    coming.write_text("left,right,language\na,c,fr\n")
+    answer = CliRunner().invoke(main, ["predict", str(path), str(coming), *form])
+    assert answer.exit_code == 0 and answer.stderr.count("'fr'") == 1
+    assert "Not known" not in answer.output or form == ("--json",)
 
 
 @pytest.mark.parametrize("form", ["--csv", "--json"])

@@ -132,3 +132,21 @@ def test_ties_are_said_as_expected_score_and_shares():
     shares = [f"{100 * s:.0f} %" for s in (win - tie / 2, tie, 1 - win - tie / 2)]
     assert "with {} wins, {} ties and {} losses".format(*shares) in w.attrs["verdict"]
     assert "tie_mean" not in winners(bd.fit(log, "bradley-terry", draws=400))
+
+
+@pytest.mark.parametrize("judges", [1, 8], ids=["single votes", "repeated votes"])
+def test_answers_of_majority_verdicts_say_so(judges):
+    """Every judge decides each pair five times: 60 % of votes are more of majorities."""
+    rng = np.random.default_rng(1)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    rows = np.array([pair for pair in pairs for _ in range(5 * 8)])
+    names = np.array(["a", "b", "c"])
+    won = rng.random(len(rows)) < 0.7
+    judge = np.tile(np.repeat(np.arange(8), 5), 3)
+    sides = names[rows[:, 0]], names[rows[:, 1]]
+    repeated = judges > 1
+    log = bd.Duels.from_votes(*sides, won, judge=judge if repeated else None)
+    found = bd.winners(bd.check(log, quick=True).averaged, confidence=0.6)
+    assert found.attrs["verdict_kind"] == "winner"
+    assert ("% of majority verdicts (" in found.attrs["verdict"]) is repeated
+    assert ("% of duels (" in found.attrs["verdict"]) is not repeated

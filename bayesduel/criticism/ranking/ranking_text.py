@@ -34,8 +34,8 @@ def headline_words(found: RankingPosterior, noun: str = "arm") -> str:
             f"{100 * (1 - SURE):.0f} % or less. Scores explain {_explained(share)} {preferences}."
         )
     return (
-        f"{_size(share)} {preferences} fit no ranking (one ranking has probability "
-        f"{percent(one)} %)."
+        f"{_size(share)} {preferences} fit no ranking. The probability that there is one ranking "
+        f"is {percent(one)} %."
     )
 
 
@@ -58,8 +58,8 @@ def size_words(found: RankingPosterior, noun: str = "arm") -> str:
             named = [shorten(arm, SENTENCE) for arm in top]
             first += f" Probably {join(named, NAMED)} form the top cycle."
     return (
-        f"{first} A cycle whose every step is won in {100 * found.material:.0f} % of duels or "
-        f"more has probability {percent(found.p_material_cycle)} %."
+        f"{first} With probability {percent(found.p_material_cycle)} %, there is a cycle in which "
+        f"each {noun} wins {100 * found.material:.0f} % or more of its duels with the next one."
     )
 
 

@@ -1,0 +1,191 @@
+"""Duels to come, as frames, files and conditions say them."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.data.read.coding import reading_of
+from bayesduel.data.read.faults import label_of
+from bayesduel.data.teams import SEPARATOR
+from bayesduel.posterior.conditions import duels_in_file, is_missing, numbers_of
+from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.text import join
+
+__all__ = [
+    "DuelsToPredict",
+    "by_role",
+    "condition_names",
+    "conditions_read",
+    "duels_of_frame",
+    "is_label",
+    "members_of",
+]
+
+
+class DuelsToPredict(NamedTuple):
+    """What a frame says of duels to come."""
+
+    left: Any  # of each duel
+    right: Any
+    conditions: dict[str, Any]
+    sides: tuple[Any, ...]  # columns of the sides
+    named: dict[str, tuple[str, ...]]  # column of each condition, or two with their difference
+    unread: list[str]  # other columns
+    unknown: dict[str, list[str]]  # levels that the fit does not know, one per duel
+
+
+def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any]) -> DuelsToPredict:
+    """Return what a frame, or a file, says of duels to come.
+
+    given_apart: conditions that are given beside it.
+    """
+    import narwhals as nw
+
+    if isinstance(frame, str | PathLike) and Path(frame).is_file():
+        frame = duels_in_file(frame, fit)
+    try:
+        given = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            "give the arms of both sides, a frame, or a file, with columns left and right, "
+            f"got {shown_value(frame)} and None"
+        ) from None
+    read = reading_of(fit)
+
+    def named(role: str) -> Any:
+        return role if role in given.columns else read.get(role)
+
+    def column(role: str) -> list[Any] | None:
+        name = named(role)
+        if isinstance(name, list) and {*name} <= {*given.columns}:  # a column for each member
+            seats = [given[one].to_list() for one in name]
+            sides = zip(*seats, strict=True)
+            return [tuple(member for member in side if member is not None) for side in sides]
+        return given[name].to_list() if name in given.columns else None
+
+    sides = {}
+    for name in ("left", "right"):
+        labels = column(name)
+        if labels is None:
+            have = join(given.columns, 8, quote=True)
+            raise ValueError(
+                f"the duels should have the columns 'left' and 'right', but they have {have}: "
+                "rename those of the sides"
+            )
+        if fit.duel.teams is not None:
+            each = [members_of(label, fit.duel.arms, read.get("teams")) for label in labels]
+            labels = [(side,) if is_label(side) else side for side in each]
+        sides[name] = labels
+    found = {}
+    columns: dict[str, tuple[str, ...]] = {}
+    unknown = {}
+    differences = _differences(fit, given.columns)
+    for name in sorted(conditions_read(fit) - given_apart.keys()):
+        values = column(name)
+        if values is not None:
+            columns[name] = (str(named(name)),)
+        elif name in differences:
+            pair = differences[name]
+            columns[name] = pair
+            left, right = (given[one].to_list() for one in pair)
+            values = _difference(left, right, pair)
+        if values is not None:
+            found[name], new = _levels(fit, name, values)
+            if new:
+                unknown[name] = new
+    of_sides = named("left"), named("right")
+    used = {one for both in columns.values() for one in both}
+    for name in of_sides:
+        used |= {*name} if isinstance(name, list) else {name}
+    unread = [name for name in given.columns if name not in used]
+    return DuelsToPredict(sides["left"], sides["right"], found, of_sides, columns, unread, unknown)
+
+
+def by_role(
+    fit: xr.DataTree, conditions: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
+    """Return conditions by the names that terms have, and the two that each difference is of.
+
+    conditions: by these names, or by those that columns of the log have. Two whose difference is a
+        covariate of the fit give that covariate.
+    """
+    roles = condition_names(fit)
+    named: dict[str, tuple[str, ...]] = {}
+    found = {roles.get(name, name): value for name, value in conditions.items()}
+    for name, pair in _differences(fit, list(conditions)).items():
+        if name not in found:
+            left, right = (found.pop(one) for one in pair)
+            found[name] = _difference(left, right, pair)
+            named[name] = pair
+    return found, named
+
+
+def condition_names(fit: xr.DataTree) -> dict[str, str]:
+    """Return the names of conditions by the columns of the log that hold them."""
+    read = reading_of(fit)
+    return {str(read[name]): name for name in conditions_read(fit) if name in read}
+
+
+def conditions_read(fit: xr.DataTree) -> set[str]:
+    """Return the names of the conditions that terms of the model read."""
+    return {name for part in fit.duel.model.terms for name in part.reads}
+
+
+def members_of(side: object, labels: Sequence[str], mark: str | None = None) -> Any:
+    """Return the labels of a side that is written as one text; else the side itself.
+
+    It is written as "d + e", or with the `mark` that its log has between members.
+    """
+    if not isinstance(side, str) or side in labels:
+        return side
+    between = mark if mark is not None and SEPARATOR not in side else SEPARATOR
+    return [member.strip() for member in side.split(between)]
+
+
+def is_label(side: object) -> bool:
+    """Return whether this is one label, not a sequence of them."""
+    return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
+
+
+def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the levels of a column of duels to come, and the labels that the fit does not know.
+
+    A level is None where it is missing or not known.
+    """
+    if name not in fit["posterior"].coords:
+        return values, []
+    known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
+    blank = is_missing(np.array([*values, None], dtype=object))
+    found: list[Any] = []
+    unknown = []
+    for value, no_value in zip(values, blank, strict=False):
+        text = "" if no_value else str(text_of(value))
+        label = text if text in known else label_of(text)
+        if label is not None and label not in known:
+            unknown.append(label)
+            label = None
+        found.append(label)
+    return found, unknown
+
+
+def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the two columns of each covariate that was read as their difference, by its name."""
+    names = reading_of(fit).get("covariates", ())
+    lines = [line for line in fit.duel.reading.lines if line.role == "covariate"]
+    pairs = {f"{left} - {right}": (left, right) for left in columns for right in columns}
+    read = zip(names, lines, strict=False)
+    return {name: pairs[line.column] for name, line in read if line.column in pairs}
+
+
+def _difference(left: Any, right: Any, names: tuple[str, str]) -> Any:
+    """Return one or several numbers minus others, NaN where one is missing."""
+    sides = [
+        numbers_of(np.array([*np.atleast_1d(value), None], dtype=object), name, np.nan)[:-1]
+        for value, name in zip((left, right), names, strict=True)
+    ]
+    found = (sides[0] - sides[1]).tolist()
+    return found[0] if is_label(left) and is_label(right) else found
