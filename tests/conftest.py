@@ -21,7 +21,7 @@ TWO_FOLDS = (
 # Pages whose words alone are looked at: to draw six pictures takes half of the time of a page.
 NO_PICTURES = (
     *("tests/cli", "tests/data", "tests/study"),
-    *("tests/models/test_priors", "tests/posterior/test_one_posterior"),
+    *("tests/models/test_priors", "tests/posterior/test_one_posterior", "tests/test_frames"),
     *(f"tests/reporting/test_{name}" for name in ("site", "title", "verdict_text")),
 )
 
