@@ -349,12 +349,14 @@ TEXT_TO_CODE = {
 }
 NOT = ("json.loads", "re.compile")
 MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "pydoc", "ctypes"}
+NAMED = re.compile(rf"\b({'|'.join(sorted(TEXT_TO_CODE | MODULES))}|modules)\b")
 
 
 def places_of(path):
     """Yield the function and the text of every expression that makes code of a text."""
 
-    left = [(ast.parse(path.read_text(encoding="utf-8")), ())]
+    source = path.read_text(encoding="utf-8")
+    left = [(ast.parse(source), ())] if NAMED.search(source) else []
     while left:
         node, inside = left.pop()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
