@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "CERTAIN",
     "TAILS95",
     "Z95",
     "adjusted",
@@ -24,6 +25,8 @@ __all__ = [
 
 TAILS95 = (0.025, 0.975)  # quantiles at the ends of a 95 % interval
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
+# Chances are kept away from 0 and 1 by this, where log odds (here 21) have to be finite.
+CERTAIN = 1e-9
 
 
 def check_ci_prob(ci_prob: float) -> None:
@@ -94,7 +97,8 @@ def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.nda
     Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
     the American Statistical Association 22, 1927, 209-212. Deviations: none.
     """
-    k, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
+    k = np.asarray(successes, dtype=float)
+    n = np.asarray(n, dtype=float)
     with np.errstate(invalid="ignore"):
         centre = (k + Z95**2 / 2) / (n + Z95**2)
         half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)

@@ -13,7 +13,7 @@ from hashlib import sha256
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -21,8 +21,12 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 __all__ = [
     "CELL",
+    "EXAMPLES",
     "FORMULA",
+    "LEAST_P",
+    "NAMED",
     "NOW_CALLED",
+    "SCREEN",
     "SENTENCE",
     "Plain",
     "Result",
@@ -56,11 +60,25 @@ __all__ = [
     "wrapped",
 ]
 
-SCREEN = (30, 80)  # lines and columns of what an object prints
-ROWS = 12  # lines of its table that long sentences before it leave: three heads and nine arms
-SENTENCES = 4  # lines of sentences below the table, at least
-CELL = 48  # terminal columns of a label in a table
-SENTENCE = 60  # and in a sentence
+
+class Screen(NamedTuple):
+    """How much an object prints."""
+
+    lines: int
+    columns: int
+    of_table: int  # lines of its table, at least, that long sentences before it leave
+    of_sentences: int  # lines of sentences below the table, at least
+
+
+# Windows' terminal opens with 30 lines. 80 columns are those of the VT100 and of most terminals. A
+# table has three heads and nine arms, at least.
+SCREEN = Screen(lines=30, columns=80, of_table=12, of_sentences=4)
+# Terminal columns of a label. A table of 80 columns has room for one such label and four numbers.
+CELL = 48
+SENTENCE = 60  # and in a sentence: one label leaves a quarter of a line for words
+NAMED = 5  # names in a sentence: as long as a sentence may be, they fill four lines of a screen
+EXAMPLES = 3  # names that stand for a longer list: the clearest, or the first
+LEAST_P = 0.001  # below it a p-value is not written out, as in the APA Publication Manual
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
 # How nouns begin that are spoken with a vowel first: not unit, user, European, one
 VOWEL = re.compile(r"(?!eu|onc?e\b|u(?:ni[^nm]|s[ae]))[aeiou]|hour|hono|heir", re.IGNORECASE)
@@ -178,11 +196,12 @@ def join(
     """
     words = [str(name) for name in names]
     if len(words) > limit + 1:
-        words, last = words[:limit], [f"{len(words) - limit:,} others"]
+        first = words[:limit]
+        last = [f"{len(words) - limit:,} others"]
     else:
-        words, last = words[:-1], words[-1:]
-        last = [_name(word, width, quote) for word in last]
-    shown = ", ".join(_name(word, width, quote) for word in words)
+        first = words[:-1]
+        last = [_name(name, width, quote) for name in words[-1:]]
+    shown = ", ".join(_name(name, width, quote) for name in first)
     return f" {word} ".join([shown, *last] if shown else last)
 
 
@@ -294,13 +313,14 @@ def screen(
     noun
         What an arm is called.
     """
-    lines, columns = SCREEN
+    lines = SCREEN.lines
+    columns = SCREEN.columns
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
     most = lines // 2 - 1
     above = _wrapped(head, columns, most)
     left = lines - len(above)
     if rows:  # of a long head, the sentences below give way to rows
-        left = min(most, max(left - min(len(rows), ROWS), SENTENCES))
+        left = min(most, max(left - min(len(rows), SCREEN.of_table), SCREEN.of_sentences))
     below = _wrapped(tail, columns, left)
     room = lines - len(above) - len(below)
     if len(rows) > room:
@@ -397,7 +417,8 @@ def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, st
     "_". Names that would then be the same, those that differ by case or accents only included, end
     in a hash of their label.
     """
-    names, taken = {label: _file_name(label) for label in labels}, tuple(taken)
+    names = {label: _file_name(label) for label in labels}
+    taken = tuple(taken)
     while True:
         held = Counter(map(_folded, (*names.values(), *taken)))
         if all(held[_folded(name)] == 1 for name in names.values()):

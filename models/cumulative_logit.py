@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CumulativeLogit", "CumulativeResponse"]
 
-STEP_PRIOR = (-0.5, 1.0)  # mean and deviation of the logarithm of a step between thresholds
+# Mean and deviation of the logarithm of a step between thresholds: 95 % of steps are 0.09 to 4.3
+# logits.
+STEP_PRIOR = (-0.5, 1.0)
 
 
 @compiled(error_model="numpy")

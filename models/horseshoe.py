@@ -10,7 +10,9 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["check_sparsity", "horseshoe", "log_horseshoe"]
 
-SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
+# Degrees of freedom of the t distribution that large coefficients have: Piironen & Vehtari,
+# "Sparsity information and regularization in the horseshoe and other shrinkage priors", EJS 2017.
+SLAB_FREEDOM = 4.0
 
 
 def check_sparsity(sparsity: float | None, scale: Any, n: int) -> None:

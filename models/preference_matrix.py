@@ -106,11 +106,12 @@ class PreferenceMatrix(Model):
         second = seen.columns["second"]
         turned = first > second
         counts = np.where(turned[:, None], counts[:, ::-1], counts)
-        first, second = np.minimum(first, second), np.maximum(first, second)
-        place = pair_place(first, second, log.n_arms).astype(np.int32)
+        lower = np.minimum(first, second)
+        higher = np.maximum(first, second)
+        place = pair_place(lower, higher, log.n_arms).astype(np.int32)
         data = {
-            "first": first,
-            "second": second,
+            "first": lower,
+            "second": higher,
             "n": counts.sum(axis=-1),
             "log_coefficient": np.zeros(len(counts)) if unit else log_coefficient(counts),
             "points": counts[:, 0],

@@ -18,7 +18,9 @@ from bayesduel.text import join, plural
 
 __all__ = ["Sources"]
 
-UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
+# Spread of the log odds at which a correlation of two is nearly uniform: log odds of a uniform
+# number have a standard deviation of pi / 3^0.5.
+UNIFORM = 1.8
 OWN = 1.0  # and of a source that has a taste of its own
 LIKE = 0.3, 4.0  # share of those that may be nearly the target or its opposite, and their spread
 

@@ -33,7 +33,9 @@ __all__ = [
     "record_weighted",
 ]
 
-WINDOW = 4096  # directions kept as they were shown; when it is full the posterior becomes the prior
+# Directions kept as they were shown; when it is full the posterior becomes the prior. More: a refit
+# by Newton's method takes longer, and fewer of them are approximated by a normal prior; not tuned.
+WINDOW = 4096
 
 
 class ItemSet(NamedTuple):

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "log_of_tally", "ranked_upper"]
 
-FEW = 3  # duels per arm, up to which a log may not determine a model
+# Duels per arm, up to which a log may not determine a model. A graph of as many random pairs hardly
+# leaves an arm out: 0.2 % have no duel of the 6 that an arm has on average.
+FEW = 3
 MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
 
 

@@ -38,13 +38,17 @@ __all__ = [
     "win_probability",
 ]
 
+# Links, as compiled functions know them.
 LOGIT = 0
 PROBIT = 1
 LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of the model's prior
 RANGE = log(25.0)  # the first nodes go from 0.1 to 2.5 times the scale of the prior
-NEGLIGIBLE = 9.0  # nodes this far below the best, in log weight, are left as they are
-WITHOUT_REFIT = 40  # arms up to which every duel takes a Newton step
-STEP = 1e-3  # of the third derivatives
+# Nodes this far below the best, in log weight, are left as they are: 0.01 % of its weight.
+NEGLIGIBLE = 9.0
+# Arms up to which every duel takes a Newton step; of more, a rank-one update takes a K-th of its
+# time.
+WITHOUT_REFIT = 40
+STEP = 1e-3  # of the third derivatives, by central differences: right to 1e-6
 
 
 class ScorePosterior(NamedTuple):

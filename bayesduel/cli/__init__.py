@@ -58,6 +58,7 @@ FILES = {  # those of several commands, by command; in them the others have thei
     "update": "fit",
 }
 
+# Exit statuses: 2 as Click's, of a wrong call; 1 as Python's, of an error that nobody foresaw.
 BAD_INPUT = 2
 FAULT = 1
 NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")

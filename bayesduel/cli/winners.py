@@ -10,6 +10,7 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, tell, working
 from bayesduel.cli.write import check_csv, check_table, write_table
+from bayesduel.text import SCREEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-ROWS = 30  # arms listed in the terminal; --json has all
 COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "group")
 
 
@@ -153,11 +153,11 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     known = columns_of(result, rated, noun)
     known["place"] = known["place"]._replace(head="")
     shown = [known[name] for name in COLUMNS if name in known]
-    yield ranking_table(result, shown, ROWS, ruled=False)
+    yield ranking_table(result, shown, SCREEN.lines, ruled=False)
     frame = result.table()
     halves = "; a tie counts half" if result.attrs["tie_share"] else ""
-    if len(frame) > ROWS:
-        yield Text(f"... and {len(frame) - ROWS} more: --json has all")
+    if len(frame) > SCREEN.lines:
+        yield Text(f"... and {len(frame) - SCREEN.lines} more: --json has all")
     yield Text(f"Model: {result.attrs['model_words']}.", "small")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(

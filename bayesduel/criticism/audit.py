@@ -19,6 +19,7 @@ from bayesduel.criticism.best_variant import family_of, selection_of
 from bayesduel.criticism.fragility import Changes, Goal, worth_of
 from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.criticism.rigging import improbable_levels
+from bayesduel.criticism.transitivity.evidence import LEVEL
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import SPARSE, fitted
 from bayesduel.posterior.draws import check_fit, draws_of
@@ -38,8 +39,7 @@ __all__ = ["Audit", "audit"]
 
 CHANGES = ("removed", "reversed")
 FRAGILITY = ("by", "change", "needed", "of", "share", "votes", "proposed", "limit", "new", "lost")
-ALPHA = 0.05  # familywise error rate of judges whose votes are called improbable
-TENTHS = 10  # looks at the log, the last at all of it
+TENTHS = 10  # looks at the log, the last at all of it: a page has a table of as many rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -281,7 +281,7 @@ def audit(
     for name, (level, names) in columns.items():
         if level is not None:
             step(f"votes of each {name} given all others")
-            one = improbable_levels(log, level, names, worth, refit, ALPHA, rng)
+            one = improbable_levels(log, level, names, worth, refit, LEVEL, rng)
             improbable.append(one.assign(by=name))
     selection = None
     if families is not None:
@@ -305,7 +305,7 @@ def audit(
         stops=stops,
         by_time=votes.time is not None,
         confidence=float(confidence),
-        alpha=ALPHA,
+        alpha=LEVEL,
         ci_prob=float(ci_prob),
         unit=str(fit.attrs["score_unit"]),
         refits=len(refits),

@@ -26,7 +26,7 @@ from bayesduel.system.arguments import check_type, did_you_mean, shown_value, te
 
 __all__ = ["family_of", "selection_of"]
 
-GRID = 60  # values of the standard deviation of a family
+GRID = 60  # values of the standard deviation of a family, a fifteenth of its prior scale apart
 
 
 def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:

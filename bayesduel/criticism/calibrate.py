@@ -43,8 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PROBS", "calibrate"]
 
-RANKS = 99  # posterior draws among which the truth is placed
-PROBS = (0.5, 0.9)  # of central intervals whose coverage is told
+# Posterior draws among which the truth is placed: ranks fall into 100 bins (Talts, Betancourt,
+# Simpson, Vehtari & Gelman, "Validating Bayesian inference algorithms with simulation-based
+# calibration", 2018).
+RANKS = 99
+# Of central intervals whose coverage is told: the middle, and as wide as 99 draws can say.
+PROBS = (0.5, 0.9)
 
 
 class Truth(NamedTuple):

@@ -21,6 +21,7 @@ from bayesduel.criticism.transitivity.evidence import CycleEvidence
 from bayesduel.data.duels import Duels
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import check_not_read, write_text
+from bayesduel.system.cost import CostLimit
 from bayesduel.text import Plain, screen, to_json
 
 if TYPE_CHECKING:
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Check"]
 
-MOST_DRAWS = 2000  # of a fit without a ranking
-CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
-CONTROLLED_ARMS = 200  # and arms
+# Of a fit without a ranking, whose numbers are draws x arms x arms: 160 MB of them.
+DRAWS = CostLimit(total=20_000_000, least=200, most=2000)
+# Rows of counts and arms up to which NUTS fits cycles and covariates: beyond it takes many minutes,
+# which nobody asked for who asked for winners.
+CONTROLLED_CELLS = 20_000
+CONTROLLED_ARMS = 200
 NAN = float("nan")
 
 
@@ -267,9 +271,7 @@ class Check:
         from bayesduel.models import PreferenceMatrix
 
         if self.ranking is None:
-            # 160 MB of draws x arms x arms, but 200 draws however many arms
-            affordable = 20_000_000 // self.duels.n_arms**2
-            draws = int(np.clip(affordable, 200, MOST_DRAWS))
+            draws = DRAWS.times(self.duels.n_arms**2)
             return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
         own = np.random.SeedSequence(self.seed).spawn(6)[-1]  # `check` takes the first five
         rng = np.random.default_rng(own)
@@ -321,7 +323,7 @@ class Check:
         if n_cells > CONTROLLED_CELLS or n_arms > CONTROLLED_ARMS:
             return None, check_text.controlled_free_words(cyclic.name, n_cells, n_arms, self.noun)
         # No more draws than the preference matrix has: NUTS takes the time
-        fitted = fit(self.duels, cyclic, draws=MOST_DRAWS, seed=self.seed, log_likelihood=False)
+        fitted = fit(self.duels, cyclic, draws=DRAWS.most, seed=self.seed, log_likelihood=False)
         return fitted, ""
 
     @cached_property

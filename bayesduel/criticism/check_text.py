@@ -10,7 +10,7 @@ from bayesduel.criticism.model_cycles import COMPARED_ARMS, LeftOut
 from bayesduel.criticism.ranking.posterior import RankingPosterior
 from bayesduel.criticism.transitivity.conditions import DRAWS
 from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence
-from bayesduel.text import SENTENCE, an, count, join, p_value, percent, plural, shorten
+from bayesduel.text import NAMED, SENTENCE, an, count, join, p_value, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
@@ -50,8 +50,7 @@ FLAT_FREE = (
     "Winners without a ranking are left out: a model that allows cycles and has the same controls "
     "needs a proper prior."
 )
-JUDGED = 30  # votes of a judge to be named
-NAMED = 5  # judges named
+JUDGED = 30  # votes of a judge to be named: the standard error of a share of as many is 0.09
 
 
 def teams_tested_words(noun: str) -> str:

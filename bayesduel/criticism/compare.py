@@ -24,7 +24,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.criticism.cross_validation import Units, units_of
-from bayesduel.criticism.levels import levels_by, with_votes
+from bayesduel.criticism.levels import FOLDS, levels_by, with_votes
 from bayesduel.criticism.loo import Left, elpd_of, leave_out, table_of
 from bayesduel.data.duels import Duels
 from bayesduel.inference.default_model import DefaultModel, choose_model
@@ -54,10 +54,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
-FOLDS = 10  # refits at most, by default: a tenth of what cannot be left out, each
-CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
+# Nats below which a difference of elpd is small, whatever its standard error: Sivula, Magnusson,
+# Matamoros & Vehtari, "Uncertainty in Bayesian leave-one-out cross-validation", 2020.
+CLEAR = 4.0
 STACKED_BYTES = 256 * 2**20  # of the draws of a stacked fit, by default
-LEAST = 100  # draws of a stacked fit
+LEAST = 100  # draws of a stacked fit: of fewer a 2.5 % quantile is one of the two smallest
 RULE = (
     "Models are distinguished from the best where their elpd is lower by more than two standard "
     f"errors of the difference and by more than {CLEAR:g} nats."

@@ -24,7 +24,6 @@ from bayesduel.margins.tallies import Margins, no_margins, wins_alone
 
 __all__ = ["MarginIndex", "margin_index"]
 
-LOGS = 400  # replicated: the smallest p-value is 1 / 401
 LEAST = 0.5  # prior degrees of freedom of a pair's variance, at least: fewer fit anything
 
 
@@ -41,10 +40,11 @@ class MarginIndex:
     n_logs: int  # number of replicated logs
 
 
-def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = LOGS) -> MarginIndex | None:
+def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = 400) -> MarginIndex | None:
     """Return the index of the log's margins; None where some pair has fewer than two.
 
-    None, too, where all margins are 1/2 or -1/2, which say no more than who won.
+    None, too, where all margins are 1/2 or -1/2, which say no more than who won. Of 400 replicated
+    logs the smallest p-value is 1 / 401.
 
     Sides are not distinguished: an effect of the order cancels where pairs meet in both orders as
     often, and counts as noise or as intransitivity where they do not.

@@ -11,7 +11,9 @@ from bayesduel.text import begun, plural
 
 __all__ = ["CROSSED", "OrderShare", "order_share"]
 
-CROSSED = 0.5  # share of pairs that met in both orders, from which a side advantage is plain
+# Share of pairs that met in both orders, from which a side advantage is plain: most pairs then say
+# it by themselves, whoever is better.
+CROSSED = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import grouped, without_votes
+from bayesduel.criticism.levels import FOLDS, grouped, without_votes
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import seen_in
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["improbable_levels"]
 
-FOLDS = 10  # of levels: each is predicted by nine tenths of the others
-LEAST_CHANCE = 1e-300  # whose logarithm is finite
+LEAST_CHANCE = 1e-300  # whose logarithm is finite: the least normal number is 2e-308
 
 
 def improbable_levels(

@@ -18,7 +18,9 @@ __all__ = [
     "summed",
 ]
 
-POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
+# Share of all arms that a category has on average, from which logs are pooled. By eye: of fewer,
+# arms of different categories hardly meet the same opponents.
+POOLED = 0.5
 USUAL = {"share": np.nan, "sampling_weight": 1.0}  # of votes without such a column
 COUNTED = (
     *("n_rows", "n_self_duels", "n_both_bad", "n_ties_dropped"),

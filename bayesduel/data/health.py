@@ -15,7 +15,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
-from bayesduel.text import count, join, json_ready, plural, screen, shorten
+from bayesduel.text import NAMED, count, join, json_ready, plural, screen, shorten
 
 __all__ = [
     "IGNORED",
@@ -39,10 +39,13 @@ READ = (  # what health takes over from the read summary
     *("source", "columns", "guessed", "n_rows", "n_both_bad", "n_ties_dropped", "n_self_duels"),
     *("neither", "n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
 )
-LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
+# Relaxation time in duels above which pairing is taken as local. Pairs drawn at random need a few
+# duels to reach any arm from any other.
+LOCAL = 20.0
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
-ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
-NAMED = 5  # arms that a sentence names
+# Distance from 1/2 that the interval of `first_share` keeps, to be reported: a smaller advantage
+# moves a score by less than 0.08 logits.
+ORDER = 0.02
 IGNORED = "Models without a side advantage ignore it."
 
 

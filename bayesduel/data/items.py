@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Items", "dependent"]
 
-DEPENDENT = 1e-8  # relative residual norm below which a column is linearly dependent
+# Relative residual norm below which a column is linearly dependent: half the digits of a float, as
+# those of squares are lost.
+DEPENDENT = 1e-8
 
 
 class Attribute(NamedTuple):

@@ -4,11 +4,10 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from bayesduel.text import SENTENCE, count, shorten
+from bayesduel.text import NAMED, SENTENCE, count, shorten
 
 __all__ = ["alike_words", "labels_alike"]
 
-NAMED = 5  # pairs that a sentence names
 # Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
 LATIN = str.maketrans(
     "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"

@@ -13,7 +13,9 @@ from bayesduel.data.votes import distinct
 
 __all__ = ["REPEATED", "VoteUnits", "one_verdict_per_unit", "repeated_role", "units_of"]
 
-REPEATED = 0.01  # share of votes that repeat their unit, from which dependence matters
+# Share of votes that repeat their unit, from which dependence matters: of fewer, votes are worth at
+# least 99 % of as many independent ones.
+REPEATED = 0.01
 Role = Literal["group", "judge"]
 
 

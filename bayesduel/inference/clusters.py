@@ -22,7 +22,9 @@ __all__ = [
 ]
 
 BOTH = "judge and group"
-MOST_LONE = 10_000_000  # votes that are clusters of their own where equal votes are counted
+# Votes that are clusters of their own where equal votes are counted: as votes they take 1 GB, 100
+# bytes each (docs/validation/scale.md).
+MOST_LONE = 10_000_000
 VOTE = "vote"  # each a cluster of its own, where votes have sampling weights
 
 

@@ -23,12 +23,13 @@ from scipy import sparse
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.block_solver import add_pair_noise, solve_block
-from bayesduel.inference.conjugate_gradient import conjugate_gradient
+from bayesduel.inference.conjugate_gradient import ITERATIONS, conjugate_gradient
 
 __all__ = ["BorderedPrecision", "ComparisonGraph", "ScorePrecision"]
 
-ITERATIONS = 2000  # of conjugate gradients, at most
-BORDER = 1e-8  # relative residual of the solutions for the columns beside the scores
+# Relative residual of the solutions for the columns beside the scores: what is left of their
+# precision is a difference of two numbers that may be a thousand times as large.
+BORDER = 1e-8
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,9 @@ __all__ = [
     "start_at",
 ]
 
-VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curvature below it
+# Of the largest entry of a Cholesky factor: there is no curvature below it. Its square, 1e-12, is a
+# curvature that rounding of a matrix of 1,000 rows may leave, 1,000 times 2e-16, and room.
+VANISHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +117,11 @@ def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray 
     if "score" in known:
         known["score_free"] = uncentre(known.pop("score"))
     zero = density.parameters(np.zeros(density.size))
-    fits = {n: v for n, v in zero.items() if n in known and np.shape(known[n]) == np.shape(v)}
-    return density.pack(zero | {name: known[name] for name in fits})
+    fitting = {}
+    for name, value in zero.items():
+        if name in known and np.shape(known[name]) == np.shape(value):
+            fitting[name] = known[name]
+    return density.pack(zero | fitting)
 
 
 def log_scales(density: LinearPredictor, posterior: Arrays) -> np.ndarray:

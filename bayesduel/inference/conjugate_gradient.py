@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["conjugate_gradient", "inner"]
+__all__ = ["ITERATIONS", "conjugate_gradient", "inner"]
 
-MOST = 2000  # iterations
+# In exact arithmetic, K arms take at most K iterations; more than 2,000 are a matrix near singular.
+ITERATIONS = 2000
 
 
 def conjugate_gradient(
@@ -38,20 +39,22 @@ def conjugate_gradient(
     z = r / d
     p = z.copy()
     rz = inner(r, z)
-    for _ in range(MOST):
+    for _ in range(ITERATIONS):
         if (rz <= goal).all():
             return np.asarray(x)
         product = d * p - off @ p
         curvature = inner(p, product)
-        step = np.where(rz > goal, rz / np.where(curvature > 0, curvature, 1), 0).astype(r.dtype)
+        divisor = np.where(curvature > 0, curvature, 1)
+        step = np.where(rz > goal, rz / divisor, 0).astype(r.dtype)
         x += step * p
         r -= step * product
         np.divide(r, d, out=z)
         before = rz
         rz = inner(r, z)
-        p *= np.where(before > 0, rz / np.where(before > 0, before, 1), 0).astype(r.dtype)
+        divisor = np.where(before > 0, before, 1)
+        p *= np.where(before > 0, rz / divisor, 0).astype(r.dtype)
         p += z
-    raise FloatingPointError(f"conjugate gradients did not converge in {MOST:,} iterations")
+    raise FloatingPointError(f"conjugate gradients did not converge in {ITERATIONS:,} iterations")
 
 
 def inner(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -25,11 +25,18 @@ from bayesduel.system.threads import side_by_side
 
 __all__ = ["Crossing"]
 
-EXACT = 1e-4  # of a solution, relative
+# Figures are of 12,000 votes of 30 arms, 60 judges and 100 prompts, 4,000 draws, in standard
+# deviations.
+EXACT = 1e-4  # of a solution, relative; with a tenth and with ten times of it nothing changes
+# Random signs of a log determinant and of variances. With 8 and with 32 means of scales shift by
+# 0.01 and standard deviations change by 0.4 %.
 PROBES = 16
-MANY = 32  # columns from which two threads pay
-STEPS = 10  # of Lanczos' method, at most
-SETTLED = 0.01  # change of a log determinant by a step that ends them
+MANY = 32  # columns from which they are halved, for two threads
+# Of Lanczos' method, at most, and the change of a log determinant by a step that ends them, in
+# nats. With half and twice the steps, and with a quarter and four times the change, nothing
+# changes.
+STEPS = 10
+SETTLED = 0.01
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,12 @@ __all__ = [
     "uncentre",
 ]
 
-SMALL = 4000  # entries of J below which it is kept whole
+# Entries of J below which it is kept whole. A fit of 15 arms takes 0.12 s so and 0.14 s else, one
+# of 200 arms and 5,000 votes 4.7 and 2.0 s.
+SMALL = 4000
 FEW = 8  # slopes of each cell, up to which sums by arm take less than a sparse product
-PRODUCTS = 20_000_000  # of two entries of a row of a sparse J, up to which they are kept
+# Of two entries of a row of a sparse J, up to which they are kept: a sparse matrix of 240 MB.
+PRODUCTS = 20_000_000
 
 
 def centre(free: np.ndarray) -> np.ndarray:
@@ -181,7 +184,9 @@ class ScoreDesign:
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
         cut = self.n_arms - 1
-        return np.asarray(self.scores.eta(centre(u[..., :cut])) + self.beside.eta(u[..., cut:]))
+        scores = centre(u[..., :cut])
+        of_scores = self.scores.eta(scores)
+        return np.asarray(of_scores + self.beside.eta(u[..., cut:]))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""

@@ -37,6 +37,7 @@ from bayesduel.system.arguments import (
     refused_arguments,
     shown_value,
 )
+from bayesduel.system.cost import CostLimit
 from bayesduel.system.memory import check_draws, check_square
 from bayesduel.system.options import Method
 from bayesduel.system.threads import one_at_a_time, one_thread_if_small
@@ -63,14 +64,17 @@ SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)
 TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
 MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
-NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
+# Beyond which NUTS is expected to take hours (docs/validation/scale.md, judges).
+NUTS_CELLS = 100_000
 QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer draws."
+# Draws made by default. Of 4,000 independent ones, an end of a 95 % interval has a Monte Carlo
+# error of 0.04 standard deviations, of 256 one of 0.17. Draws of 200,000 arms then take 200 MB.
 DRAWS = 4000
-FEWEST = 256  # draws made by default, at least
-WORK = 500_000  # draws times coefficients of NUTS made by default: seconds to a minute
-FEWEST_OF_NUTS = 440  # of them: each score of llmfao's 8,143 coefficients is then worth over 300
+SPARSE_DRAWS = CostLimit(total=50_000_000, least=256, most=DRAWS)
+# That of NUTS by its coefficients: seconds to a minute. With 440 draws each score of llmfao's 8,143
+# coefficients is worth over 300.
+NUTS_DRAWS = CostLimit(total=500_000, least=440, most=DRAWS)
 CHAINS = ("nuts", "pymc")  # methods by chains of NUTS
-NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
 NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls, "rankings": Rankings}
@@ -336,8 +340,8 @@ def sampled(
     sparse = takes_sparse(asked, duels, method)
     fewer = draws is None  # where many cost much
     if draws is None:
-        few = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
-        draws = few if sparse else DRAWS  # of very many arms
+        few = SPARSE_DRAWS.times(len(duels.arms)) // 4 * 4  # the same of each of four chains
+        draws = few if sparse else DRAWS
     else:
         check_draws(draws, len(duels.arms))
     if isinstance(duels, Duels) and _ranks_arms(asked):
@@ -443,7 +447,9 @@ def _sample(
     **options: Any,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
-    (chains, per_chain), reason, near_by = layout, "asked for", None
+    chains, per_chain = layout
+    near_by: PosteriorDraws | None = None
+    reason = "asked for"
     if method == "pymc":
         reason = "asked for, of the pm.Model"
     notice = ""  # of NUTS that nobody asked for
@@ -516,8 +522,7 @@ def _by_nuts(
 
     density = linear_predictor(model, cells)
     if fewer:
-        total = np.clip(WORK // density.size, FEWEST_OF_NUTS, DRAWS)
-        draws = -(-int(total) // chains)
+        draws = -(-NUTS_DRAWS.times(density.size) // chains)
     settings = {"draws": draws, "chains": chains, "seed": seed, **options}
     try:
         return sample_hamiltonian(density, cells, **settings)
@@ -539,7 +544,9 @@ def _sample_sparse(
     """Sample on the sparse graph; return what was sampled, the method used and why."""
     from bayesduel.inference.sparse_sample import sample_gibbs, sample_variational
 
-    (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
+    chains, per_chain = layout
+    rng = np.random.default_rng(seed)
+    reason = "asked for"
     if method != "gibbs":
         if method == "auto":
             n = cells.log.n_arms

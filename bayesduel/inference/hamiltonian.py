@@ -58,11 +58,10 @@ __all__ = ["StandardCoordinates", "Start", "sample_hamiltonian", "start_of"]
 # take 0.4 ms.
 DENSE = 1000
 SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
-RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative
-HALVINGS = 20  # of a Newton step that does not climb, at most
+RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
 STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
-JITTER = 0.2  # deviation of the logarithms of scales where chains start
-FLAT = 1e-9  # information of a coefficient that data and prior leave alone
+JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
+FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
 PILOT = (80, 40, 5)
@@ -131,8 +130,11 @@ class StandardCoordinates:
         """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
         phi = self.start.phi
         here = np.log(_diagonal(self._prior, FLAT))
-        ahead = [np.log(_diagonal(self.density.prior(phi + one), FLAT)) for one in np.eye(len(phi))]
-        return np.stack([one - here for one in ahead], axis=1) if ahead else here[:, None][:, :0]
+        found = np.empty((len(here), len(phi)))
+        for k, unit in enumerate(np.eye(len(phi))):
+            ahead = self.density.prior(phi + unit)
+            found[:, k] = np.log(_diagonal(ahead, FLAT)) - here
+        return found
 
     @cached_property
     def _correlated(self) -> tuple[int, ...]:
@@ -253,7 +255,9 @@ class StandardCoordinates:
         Single precision: a smooth map of coordinates need not be an exact one. In the order of
         Fortran, for BLAS: a product takes 0.04 ms where p is 828, of a full matrix 0.1.
         """
-        density, start, place = self.density, self.start, self._turned
+        density = self.density
+        start = self.start
+        place = self._turned
         found = density.derivatives(start.x, start.phi)
         layout = self._layout
         if layout is None:
@@ -363,7 +367,8 @@ class StandardCoordinates:
 
     def _of_scales(self, x: np.ndarray, phi: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log prior of the scales, and its slope with that of cells in them, (q,)."""
-        density, q = self.density, self.n_scales
+        density = self.density
+        q = self.n_scales
         if not q:
             return 0.0, np.zeros(0)
         away = STEP * np.eye(q)
@@ -447,7 +452,8 @@ def _chains(
     """Return nutpie's tree of chains in these coordinates: ``x`` and ``phi`` of each draw."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
-    density, q = coordinates.density, coordinates.n_scales
+    density = coordinates.density
+    q = coordinates.n_scales
     size = q + density.size
     many = coordinates.has_groups
     steps: dict[str, Any] = {}
@@ -590,7 +596,7 @@ def _climbed(
     nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
     step = cg(whole, density.gradient(found, prior, x), rtol=RESIDUAL, M=nearly, maxiter=200)[0]
     before = density.value(x, phi)
-    for _ in range(HALVINGS):
+    for _ in range(20):  # halved to a millionth of it at most
         if density.value(x + step, phi) >= before:
             return x + step
         step = step / 2

@@ -19,10 +19,16 @@ from scipy.linalg import solve_banded
 
 __all__ = ["Grid", "explore", "spline"]
 
-# Nodes are kept until the log density falls this far below its maximum: to 6e-6 of it.
+# Figures are of 400 votes of 15 arms by Davidson: 3,853 of 4,000 draws are effective (k-hat 0.14).
+# Nodes are kept until the log density falls this far below its maximum: to 6e-6 of it. With half
+# and with twice of it as many are effective.
 NEGLIGIBLE = 12.0
-SPACING = 0.75  # of nodes, in standard deviations at the mode, and at most
-WIDEST = 0.2  # this: the conditional posterior may not change much from node to node
+# Of nodes, in standard deviations at the mode. With half 3,845 are effective (0.17), with twice
+# 3,841 (0.25).
+SPACING = 0.75
+# And at most this: the conditional posterior may not change much from node to node. With half 3,843
+# are effective (0.28).
+WIDEST = 0.2
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,15 +35,19 @@ __all__ = [
 ]
 
 SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
-KEPT = 8  # compiled models kept for reuse
+KEPT = 8  # compiled models kept for reuse; the first of more is forgotten
 INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
-DIVERGED = 0.1  # share of divergent draws that is a matter of the posterior, not of a few places
+# Share of divergent draws that is a matter of the posterior, not of a few places. By eye: Stan
+# warns of any; so does the page of a fit.
+DIVERGED = 0.1
 # Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability, icehockey
 # with cycles), and twice doubled that is 63.
 STEPS = (7, 63)
-FIRST = 1000  # milliseconds of a chain by which its time is judged
-LONG = 10.0  # seconds that a fit may take in silence
+FIRST = 1000  # milliseconds of a chain by which its time is judged, sooner than `LONG`
+# Seconds that a fit may take in silence: a user's attention is kept for as long (Nielsen,
+# "Usability Engineering", 1993, section 5.5).
+LONG = 10.0
 _COMPILED: dict[Any, Any] = {}
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,8 @@ import numpy as np
 
 __all__ = ["PiecewiseExponential"]
 
-WORKED_ON = (
-    1_000_000  # comparisons of levels and points at once, a byte each: they stay in the cache
-)
+# Comparisons of levels and points at once, a byte each: they stay in the cache.
+WORKED_ON = 1_000_000
 # Change of the log density over a piece below which it is level: expm1(d) / d is 1 up to d / 2.
 LEVEL = 1e-9
 

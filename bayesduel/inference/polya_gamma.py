@@ -20,9 +20,13 @@ from bayesduel.jit import compiled
 
 __all__ = ["SUMMED", "cumulants", "fill_polya_gamma", "polya_gamma"]
 
-SUMMED = 64  # largest n whose variable is a sum of n exact ones
-CUT = 0.64  # where the two forms of the series meet
-NEAR = 0.1  # below it cumulants are expanded around z = 0
+# Largest n whose variable is a sum of n exact ones. The skewness of the sum is below 0.25 beyond,
+# and its fourth cumulant alone is not that of the gamma variable.
+SUMMED = 64
+CUT = 0.64  # where the two forms of the series meet: Polson, Scott & Windle, section 4
+# Below it cumulants are expanded around z = 0. What is left out is 1e-12 of the mean, 2e-9 of the
+# variance and 7e-7 of the third one.
+NEAR = 0.1
 
 
 def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +76,10 @@ def cumulants(z):
         sech2 = 1 / cosh(u) ** 2 if u < 300 else 0.0
         first = th / (2 * u)
         second = sech2 / (4 * y) - th / (4 * u * y)
-        third = 3 * th / (8 * u * y * y) - 3 * sech2 / (8 * y * y) - th * sech2 / (4 * u * y)
+        of_tanh = 3 * th / (8 * u * y * y)
+        of_sech = 3 * sech2 / (8 * y * y)
+        of_both = th * sech2 / (4 * u * y)
+        third = of_tanh - of_sech - of_both
     return first / 2, -second / 4, third / 8
 
 

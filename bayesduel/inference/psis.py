@@ -37,14 +37,18 @@ __all__ = [
     "tempered",
 ]
 
+# Largest k-hat of a trusted estimate: Vehtari, Simpson, Gelman, Yao & Gabry, "Pareto smoothed
+# importance sampling", JMLR 2024.
 TRUSTED = 0.7
-WEIGHED = (
-    1000  # coefficients up to which ratios say something: of 730 of a Davidson log k-hat is 0.30
-)
-TAIL = 0.025  # posterior mass of a tail
-COVERED = 0.75  # of the mass of a tail, at least, should be reached by proposals
+# Coefficients up to which ratios say something: of 730 of a Davidson log k-hat is 0.30.
+WEIGHED = 1000
+TAIL = 0.025  # posterior mass of a tail: ends of 95 % intervals are told
+# Of the mass of a tail, at least, should be reached by proposals; less lets shorter tails pass.
+COVERED = 0.75
 SURE = 0.95  # confidence with which a smaller share is taken for one
-LEAST = 0.1  # of the draws of a tail, at least, have to be effective
+# Of the draws of a tail, at least, have to be effective: 10 of the 100 of 4,000 draws, by which the
+# mass beyond an end is known to a third.
+LEAST = 0.1
 
 
 class PSIS(NamedTuple):

@@ -34,9 +34,13 @@ from bayesduel.system.arguments import Progress
 
 __all__ = ["approximation_of", "sample"]
 
-ROUNDS = 5  # refinements at most
-LEARNING = 2000  # draws at least of a refined approximation: the next is fitted to them
-MOST = 8  # times as many draws as asked for, at most, where these are worth too little
+# Refinements at most, and draws at least of a refined approximation: the next is fitted to them. A
+# fit that no refinement mends is told as not certified, or goes to NUTS. More: slower; not tuned.
+ROUNDS = 5
+LEARNING = 2000
+# Times as many draws as asked for, at most, where these are worth too little: a fit then takes up
+# to 8 times as long to draw.
+MOST = 8
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start

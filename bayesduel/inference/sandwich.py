@@ -70,17 +70,21 @@ from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
+from bayesduel.system.cost import CostLimit
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
 MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
-MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
-LEAST_ADJUSTED = 50
-WORK = 5e7  # adjusted clusters x parameters^3, between those two
-TOGETHER = 8  # functionals for which the matrices of all clusters are read once
-LEAST_OWN = 5  # clusters from which their variance is held against that of the model
-SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
+# Clusters adjusted for leverage, the largest leverages first. One costs the cube of the parameters.
+ADJUSTED = CostLimit(total=50_000_000, least=50, most=1000)
+TOGETHER = 8  # functionals for which the matrices of all clusters are read once, from memory
+# Clusters from which their variance is held against that of the model, as levels of a default
+# model.
+LEAST_OWN = 5
+# A direction that one cluster alone informs: less of it comes from elsewhere, half the digits of a
+# float.
+SINGULAR = 1e-8
 
 
 class ClusterRows(NamedTuple):
@@ -409,7 +413,8 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
     robust = ((scores @ found.covariance) * scores).sum(axis=1)
     ratio = robust / ((scores @ own) * scores).sum(axis=1)
     half = degrees / 2
-    away = np.log(np.maximum(ratio, np.finfo(float).tiny)) - digamma(half) + np.log(half)
+    positive = np.maximum(ratio, np.finfo(float).tiny)
+    away = np.log(positive) - digamma(half) + np.log(half)
     scatter = away.var(ddof=1) - polygamma(1, half).mean()
     most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
     prior = most
@@ -427,7 +432,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
 
     Of equal leverages those with the largest `pull`, (clusters,), whatever the order of the log.
     """
-    room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
+    room = ADJUSTED.times(len(mode.x) ** 3)
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance)
@@ -504,7 +509,9 @@ def _parts(
         pulled = one.values[:, None] * adjusted
         spread = taste @ pulled
         more = variance * one.values[:, None] * (taste.T @ spread)
-        own[:, c] = (adjusted * pulled).sum(axis=0) + variance * (spread**2).sum(axis=0)
+        by_model = (adjusted * pulled).sum(axis=0)
+        by_taste = variance * (spread**2).sum(axis=0)
+        own[:, c] = by_model + by_taste
         x[:, c] = (one.vectors @ pulled).T
         y[:, c] = (one.vectors @ (pulled + more)).T
     return own, x, y
@@ -534,6 +541,8 @@ def _moments(
         # the upper blocks of M z' z
         first = total @ xx - xy.T
         second = total @ xy - yy
-        both = (first * first.T).sum() - 2 * (second * xx).sum() + (xy * xy.T).sum()
+        of_first = (first * first.T).sum()
+        of_second = 2 * (second * xx).sum()
+        both = of_first - of_second + (xy * xy.T).sum()
         square = (own**2).sum() + 2 * (own * fitted).sum() + both
         yield float((own + fitted).sum()), float(square)

@@ -30,7 +30,7 @@ NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)
 SPACING = (0.0, 0.75, 1.0, 1.4)
 # Of a lattice. The nodes above take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
 MOST_NODES = 600
-CORNERED = 5  # scales up to which a composite design has its corners, 2^q
+CORNERED = 5  # scales up to which a composite design has its corners: 2^5 are 32 more fits
 RAY = 12.0  # longest one from the top along a scale's logarithm; 24 changes nothing
 
 
@@ -60,7 +60,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     values, vectors = np.linalg.eigh(covariance[np.ix_(slow, slow)])
     root = np.zeros_like(bend)
     root[slow, :n_slow] = vectors * np.sqrt(values)
-    root[~slow, :n_slow] = covariance[np.ix_(~slow, slow)] @ (vectors / np.sqrt(values))
+    across = covariance[np.ix_(~slow, slow)]
+    root[~slow, :n_slow] = across @ (vectors / np.sqrt(values))
     root[~slow, n_slow:] = _root(bend[np.ix_(~slow, ~slow)])
     return root
 

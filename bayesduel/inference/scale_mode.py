@@ -27,7 +27,6 @@ BESIDE = 1e-3
 # Of crossed groups, measured on four logs with 509 to 1,419 coefficients.
 ROUNDS = 4  # of Newton's method for the border, first; with one the bound is 0.014 nats lower
 FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most: the same from 1 to 6
-STEPS = 40  # of Newton's method for the scales, at most; three are enough
 # Distance from the best, in standard deviations, at which these end. With 0.3 one conditional of 16
 # is saved, and the bound is up to 0.05 nats lower; with 0.03 nothing changes.
 SHIFT = 0.1
@@ -126,7 +125,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     Slopes are near linear in the variances of groups, not in their logarithms.
     """
     slow = slow_scales(layout, here.phi).any(axis=1)
-    for _ in range(STEPS):
+    for _ in range(40):  # three are enough
         bend = curvature(layout, here)
         values, vectors = np.linalg.eigh(bend)
         along = vectors.T @ here.slope

@@ -45,13 +45,23 @@ from bayesduel.inference.piecewise_exponential import PiecewiseExponential
 
 __all__ = ["SkewedConditional", "SkewedLaplace"]
 
-FALL = 14.0  # nats below the mode at which the interpolation of a density ends
-HALF = 16  # points of the interpolation on each side of the mode
-LARGE = (
-    200_000  # cells times parameters above which eta is followed along an axis, not computed anew
-)
-APART = 0.15  # nodes closer than this share the densities along their axes
-TURNS = 20  # steps at most in which the axes are turned
+# Figures are of 400 votes of 15 arms by Davidson: 3,853 of 4,000 draws are effective (k-hat 0.14).
+# Nats below the mode at which the interpolation of a density ends: 1e-6 of it. With half 3,854 are
+# effective (0.13), with twice 3,843 (0.16).
+FALL = 14.0
+# Points of the interpolation on each side of the mode. With half 3,821 are effective (0.15), with
+# twice 3,857 (0.16).
+HALF = 16
+# Cells times parameters above which eta is followed along an axis, not computed anew. Of pulls on
+# 100 attributes that takes 0.66 s in place of 0.70; of pairs it is slower: 0.92 s in place of 0.66
+# with 100 arms and 3,000 votes by Davidson, 14.9 in place of 7.1 with 400 arms and 20,000 votes.
+LARGE = 200_000
+# Nodes closer than this share the densities along their axes. With a third the nodes are the same,
+# with three times of it 3,848 are effective (0.10).
+APART = 0.15
+# Steps at most in which the axes are turned. With a quarter 3,847 are effective (0.20), with twice
+# 3,853 (0.13).
+TURNS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +249,9 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
         tried = end[:, of]
         low[:, of] = np.where(near, tried, low[:, of])
         high[:, of] = np.where(far, tried, high[:, of])
-        between = np.where(np.isinf(high[:, of]), 2 * tried, (low[:, of] + high[:, of]) / 2)
+        unbounded = np.isinf(high[:, of])
+        middle = (low[:, of] + high[:, of]) / 2
+        between = np.where(unbounded, 2 * tried, middle)
         end[:, of] = np.where(near | far, between, tried)
         of = of[(near | far).any(axis=0)]
         if not len(of):

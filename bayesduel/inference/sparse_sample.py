@@ -21,7 +21,8 @@ from bayesduel.system.arguments import Progress
 
 __all__ = ["effect_lengths", "sample_gibbs", "sample_variational"]
 
-BURN_IN = 100  # sweeps of each Gibbs chain that are not counted
+# Sweeps of each Gibbs chain that are not counted: it starts from a draw of the normal fit.
+BURN_IN = 100
 MEASURED = 200  # arms whose effective draws are measured
 
 

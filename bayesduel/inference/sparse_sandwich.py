@@ -31,14 +31,14 @@ from scipy import sparse
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import BOTH
-from bayesduel.inference.sparse_gaussian import SparseGaussian
+from bayesduel.inference.sparse_gaussian import BLOCK, DRAWN, SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
 __all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
 
-BLOCK = 64  # draws solved for together
-DRAWN = 1e-3  # relative residual of their solutions
-MOST_SHARE = 0.999  # of an arm's information that one cluster is taken to have
+# Of an arm's information that one cluster is taken to have. Its leverage is divided by the rest,
+# which may be 0.
+MOST_SHARE = 0.999
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,9 @@ class CellVotes:
         """Return the votes of a log as a model sees them."""
         seen = model.cells(duels, by_vote=True).seen
         weight = seen.added.sum(axis=1)
-        points = (seen.added[:, 0] + seen.added[:, 2] / 2) / np.maximum(weight, 1e-300)
+        won = seen.added[:, 0]
+        level = seen.added[:, 2]
+        points = (won + level / 2) / np.maximum(weight, 1e-300)
         return cls(seen.of_vote, points, weight)
 
 
@@ -227,7 +229,9 @@ def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> Rob
     """Return draws of judge and group clusters at once."""
 
     def joined(a: np.ndarray, b: np.ndarray, both: np.ndarray) -> np.ndarray:
-        return np.sqrt(np.maximum(a**2 + b**2 - both**2, np.maximum(a, b) ** 2))
+        added = a**2 + b**2 - both**2
+        larger = np.maximum(a, b) ** 2
+        return np.sqrt(np.maximum(added, larger))
 
     error = joined(judge.error, group.error, within.error)
     turned = joined(judge.effect_error, group.effect_error, within.effect_error)

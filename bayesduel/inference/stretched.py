@@ -147,8 +147,11 @@ def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
     """
     rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
     kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
-    factors = np.stack([np.sqrt(df / (2 * gammaincinv(df / 2, level))) for df in kinds], axis=1)
-    return np.asarray(factors[:, place])
+    factors = []
+    for df in kinds:
+        quantile = 2 * gammaincinv(df / 2, level)  # of chi-squared
+        factors.append(np.sqrt(df / quantile))
+    return np.stack(factors, axis=1)[:, place]
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

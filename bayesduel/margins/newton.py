@@ -234,7 +234,8 @@ def one_variance(n, mean, scatter, floor, score, variance):
     duels = 0.0
     for i in range(n_arms):
         for j in range(i):
-            total += scatter[i, j] + n[i, j] * (mean[i, j] - score[i] + score[j]) ** 2
+            away = mean[i, j] - score[i] + score[j]
+            total += scatter[i, j] + n[i, j] * away**2
             duels += n[i, j]
     variance[:] = max(total / duels, floor)
     for i in range(n_arms):
@@ -250,7 +251,8 @@ def by_arm(n, mean, scatter, floor, score, variance, step, max_rounds):
     start = 0.0
     for i in range(n_arms):
         for j in range(i):
-            start += scatter[i, j] + n[i, j] * (mean[i, j] - score[i] + score[j]) ** 2
+            away = mean[i, j] - score[i] + score[j]
+            start += scatter[i, j] + n[i, j] * away**2
     own[:] = max(start / n.sum(), floor)
     for i in range(n_arms):
         for j in range(n_arms):

@@ -14,7 +14,9 @@ from bayesduel.system.arguments import check_type, whole
 
 __all__ = ["Margins", "no_margins", "pair_variances", "record_margin", "require_margins"]
 
-FLOOR = 1e-6  # Of the pooled variance: the least variance a pair is credited with.
+# Of the pooled variance: the least variance a pair is credited with. Equal margins have none, and
+# their t value would be infinite.
+FLOOR = 1e-6
 
 
 class Margins(NamedTuple):

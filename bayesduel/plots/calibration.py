@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CALIBRATION_SIZE", "plot_calibration"]
 
-CALIBRATION_SIZE = (4.4, 4.1)
+CALIBRATION_SIZE = (4.4, 4.1)  # inches: square, with room for the labels of the left axis
 
 
 @figure(CALIBRATION_SIZE, "bayesduel.criticism.calibration.held_out")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import DIVERGING, INK, NEW, figure, shorten
+from bayesduel.plots.style import DIVERGING, INK, NAMED_ROWS, NEW, figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["categories_size", "plot_categories"]
 
-MOST = 60  # categories drawn, those with the largest deviations
-
 
 def categories_size(n_categories: int, n_arms: int) -> tuple[float, float]:
     """Return the width and height in inches that suit a table of categories and arms."""
-    columns = min(n_categories, MOST)
+    columns = min(n_categories, NAMED_ROWS)
     return 3.2 + max(0.22 * columns, 2.0), 1.6 + max(0.2 * n_arms, 1.0)
 
 
@@ -33,7 +31,7 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
     60 the first 60. Purple is above the overall score, orange below. A dot marks deviations whose
     interval excludes 0.
     """
-    labels = list(ranks.table().index)[:MOST]
+    labels = list(ranks.table().index)[:NAMED_ROWS]
     rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")
     here = ranks.isel(arm=rows).sel(category=labels)
     mean, low, high = (here[f"deviation_{e}"].values.T for e in ("mean", "lower", "upper"))

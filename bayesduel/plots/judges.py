@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import adjusted, check_ci_prob
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
+from bayesduel.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    NAMED_ROWS,
+    NEW,
+    STRONG,
+    every,
+    figure,
+    plain,
+    shorten,
+)
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.options import Decision
 
@@ -14,8 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["judges_size", "plot_judges"]
-
-NAMED = 60  # judges up to which every row bears a name
 
 
 def judges_size(n_judges: int) -> tuple[float, float]:
@@ -72,10 +81,10 @@ def plot_judges(
     colours = np.where(usual, ACCENT, STRONG)
     ax.axvline(0.0, color=INK, lw=0.9, zorder=1)
     ax.axvline(1.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    thick = 4.0 if len(mean) <= NAMED else 1.6
-    ax.hlines(y, low, high, color=colours, lw=1.2 if len(mean) <= NAMED else 0.6, zorder=2)
+    thick = 4.0 if len(mean) <= NAMED_ROWS else 1.6
+    ax.hlines(y, low, high, color=colours, lw=1.2 if len(mean) <= NAMED_ROWS else 0.6, zorder=2)
     ax.hlines(y, quarter, three, color=colours, lw=thick, zorder=3)
-    size = 5 if len(mean) <= NAMED else 2
+    size = 5 if len(mean) <= NAMED_ROWS else 2
     for chosen, colour, face, label in (
         (usual, ACCENT, ACCENT, "not surely odd"),
         (random, STRONG, "white", "more at random than the average"),
@@ -87,7 +96,7 @@ def plot_judges(
                 label=label,
             )  # fmt: skip
     ax.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    rows = np.arange(0, len(mean), every(len(mean), NAMED))
+    rows = np.arange(0, len(mean), every(len(mean), NAMED_ROWS))
     ax.set_yticks(rows, [shorten(str(names[k]), 24) for k in rows])
     ax.set_ylim(len(mean) - 0.5, -0.5)
     ax.set_xlabel("sensitivity: 1 the average judge, 0 clicks at random", fontsize=9, color=INK)

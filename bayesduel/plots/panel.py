@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["panel_size", "plot_panel"]
 
-PAIRS = 40  # drawn, the clearest
+PAIRS = 40  # drawn, the clearest: a figure of 16 inches
 
 
 def panel_size(n_pairs: int) -> tuple[float, float]:

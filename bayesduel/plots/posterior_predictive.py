@@ -22,9 +22,9 @@ __all__ = [
     "plot_prior_predictive",
 ]
 
+# Inches, by eye.
 MARGINS_SIZE = (5.6, 2.8)
 PAIRS_SIZE = (4.6, 4.1)
-PRIOR_SIZE = (5.2, 3.2)
 
 
 @figure(MARGINS_SIZE, "bayesduel.check_margins")
@@ -106,7 +106,7 @@ def _name_extremes(check: "MarginCheck", ax: "Axes", quantile: np.ndarray) -> No
         )
 
 
-@figure(PRIOR_SIZE, "bayesduel.prior_predictive")
+@figure((5.2, 3.2), "bayesduel.prior_predictive")
 def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     """Plot how far arms are apart in logs that the prior predicts, and in the log itself.
 

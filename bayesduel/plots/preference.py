@@ -14,9 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
-__all__ = ["CRITERION_NAMES", "plot_preference", "plot_winners", "preference_size", "winners_size"]
+__all__ = [
+    "CRITERION_NAMES",
+    "LEAST",
+    "plot_preference",
+    "plot_winners",
+    "preference_size",
+    "winners_size",
+]
 
-LEAST = 0.01  # smallest probability for a row of its own among the winners
+# Smallest probability for a row of its own among the winners: less is shown as 0 or 1 per cent.
+LEAST = 0.01
 CRITERION_NAMES = {
     "condorcet": "Condorcet",
     "copeland": "Copeland",
@@ -72,7 +80,7 @@ def plot_preference(
         ax.add_patch(_hatched(uncertain))
     style.place_ticks(ax, ranked["arm"].values, "opponent, by rank", place)
     style.percent_bar(image, ax)
-    if n_arms <= 12:
+    if n_arms <= style.WRITTEN:
         for i, j in zip(*np.nonzero(off), strict=True):
             colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else style.INK
             behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}

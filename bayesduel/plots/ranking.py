@@ -109,7 +109,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     ranked = in_order(winners)
     probability = ranked["rank_probability"].transpose("arm", "rank").values
     n_arms = len(probability)
-    few = n_arms <= 12
+    few = n_arms <= style.WRITTEN
     scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
     image = ax.imshow(probability, cmap=style.SEQUENTIAL, norm=scale, interpolation="nearest")
     style.place_ticks(ax, ranked["arm"].values, "rank")

@@ -31,9 +31,11 @@ __all__ = [
     "INK",
     "LEGEND",
     "LINES",
+    "NAMED_ROWS",
     "NEW",
     "SEQUENTIAL",
     "STRONG",
+    "WRITTEN",
     "beside",
     "every",
     "figure",
@@ -58,6 +60,8 @@ COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5
 LINES = ("-", "--", "-.", ":")
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}  # text inside axes
 LEGEND = 90  # terminal columns of a name in a legend or a title
+WRITTEN = 12  # arms up to which the cells of a heat map hold numbers: more do not fit 6 inches
+NAMED_ROWS = 60  # names beside an axis, at most: of 8 points they take 7 inches
 NEW: Any = None  # stands for the axes of a new figure
 RETURNED = {  # the class of what a function returns
     "bayesduel.category_ranks": "bayesduel.posterior.category_ranks.CategoryRanks",

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesduel.plots import style
 from bayesduel.plots.preference import preference_size
+from bayesduel.system.options import Decision
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,9 +22,8 @@ __all__ = [
     "residuals_size",
 ]
 
-CYCLICITY_SIZE = (5.8, 2.7)
+CYCLICITY_SIZE = (5.8, 2.7)  # inches, by eye
 SHOWN_FROM = 0.5  # probability that the lower arm is the better one, above which there is an arc
-SURE = 0.95  # of these counted as sure
 residuals_size = preference_size
 
 
@@ -132,7 +132,7 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
             fontsize=8, color=style.INK,
         )  # fmt: skip
     n_pairs = len(arms) * (len(arms) - 1) // 2
-    said = _against(len(against), int((certain >= SURE).sum()), n_pairs)
+    said = _against(len(against), int((certain >= Decision.confidence).sum()), n_pairs)
     if check.transitive and len(against):
         said = "No cycle that matters"
     ax.set_title(said, fontsize=9, color=style.INK)

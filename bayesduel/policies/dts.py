@@ -31,7 +31,7 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["DTS", "DTSPlus"]
 
-BITS = 53  # random bits of a uniform number of numpy's generators
+BITS = 53  # random bits of a uniform number of numpy's generators: those of a float's mantissa
 
 
 class Sides(NamedTuple):

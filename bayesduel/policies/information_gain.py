@@ -38,10 +38,12 @@ from bayesduel.posterior.mutual_information import (
 
 __all__ = ["InformationGain", "information", "possible_duels", "win_chances"]
 
-ALL_PAIRS = 30  # arms up to which every pair is a candidate
-NEAR = 3  # places between neighbours that are candidates beyond
-BLOCK = 1024  # pairs at a time
-MOST = 300.0  # logits beyond which a score is as good as infinite
+# Arms up to which every pair is a candidate, 435, and places between neighbours that are candidates
+# of more. Larger: a choice takes longer, in proportion to the pairs.
+ALL_PAIRS = 30
+NEAR = 3
+BLOCK = 1024  # pairs at a time, whose sums stay in a processor's cache
+MOST = 300.0  # logits beyond which a score is as good as infinite: products of odds are then finite
 
 
 @compiled

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryRanks", "category_ranks"]
 
-ROWS = 12  # categories printed
+ROWS = 12  # categories printed; a screen has room for as many below its sentences
 ENDS = ("mean", "lower", "upper")
 
 

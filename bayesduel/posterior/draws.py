@@ -19,6 +19,7 @@ from bayesduel.preference import borda_scores
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
+    "ARMS_AT_ONCE",
     "CHUNK",
     "Draws",
     "check_fit",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
+ARMS_AT_ONCE = 8192  # of very many arms: 4,000 draws of these are 131 MB in single precision
 LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 

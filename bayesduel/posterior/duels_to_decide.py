@@ -23,6 +23,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import logit, ndtri
 
+from bayesduel.intervals import CERTAIN
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import (
     CHUNK,
@@ -39,8 +40,9 @@ from bayesduel.system.options import Decision
 
 __all__ = ["duels_to_decide"]
 
-AROUND = (0.45, 0.55)  # quantiles that say how dense the draws are about the median
-LEAST = 1e-9  # probabilities closer to 0 or 1 have no finite log odds
+# Quantiles that say how dense the draws are about the median: closer ones have more Monte Carlo
+# error.
+AROUND = (0.45, 0.55)
 
 
 def duels_to_decide(
@@ -148,7 +150,7 @@ def _decide(
 ) -> pd.DataFrame:
     """Return the columns of pairs after their labels; errors are those of `effective` draws."""
     chances = draws.chances(slice(None), first, second)
-    p = np.clip(expected_score(chances), LEAST, 1 - LEAST)  # (draws, pairs)
+    p = np.clip(expected_score(chances), CERTAIN, 1 - CERTAIN)  # (draws, pairs)
     apart, each, plain = _difference(draws, first, second, p, chances)
     mean = apart.mean(0)
     variance = np.maximum(apart.var(0), 1e-300)
@@ -242,7 +244,7 @@ def _difference(
         return location, np.broadcast_to(each, location.shape), np.ones_like(location)
     plain = p * (1 - p)
     tie = chances.get("tie", np.zeros_like(p))
-    variance = np.maximum(plain - tie / 4, LEAST)
+    variance = np.maximum(plain - tie / 4, CERTAIN)
     return logit(p), plain**2 / variance, plain
 
 

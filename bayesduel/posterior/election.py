@@ -4,7 +4,6 @@ Everything here is a function of draws of the preference matrix only.
 """
 
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -25,12 +24,11 @@ from bayesduel.preference import (
     winner_mask,
 )
 from bayesduel.preference.scores import EQUAL
-from bayesduel.system.threads import one_thread_if_small
+from bayesduel.system.threads import one_thread_if_small, side_by_side
 
 __all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
-WORKERS = 2  # threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +86,7 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
         unbeaten[here] = against_best >= 0.5 - rope - EQUAL
         rank[here] = ranks(score[here])
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        # 1,000,000 draws x arms worked on at once
-        list(pool.map(fill, chunks(n, 1_000_000 // n_arms)))
+    side_by_side(fill, chunks(n, 1_000_000 // n_arms))  # draws x arms worked on at once: 8 MB
     return ElectionResult(
         probability=np.stack([alone, shared, shared, shared, share]),
         share=np.stack([alone, share, share, share, share]),

@@ -8,21 +8,20 @@ surely apart is decided by normal bounds: two scores are apart where their diffe
 opponents are positively correlated, so that the bound is on the safe side.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.draws import Draws, chunks
-from bayesduel.posterior.election import WORKERS, PairSummary, pair_summary
+from bayesduel.posterior.draws import ARMS_AT_ONCE, Draws, chunks
+from bayesduel.posterior.election import PairSummary, pair_summary
 from bayesduel.posterior.separation import tiers_from
+from bayesduel.system.threads import side_by_side
 
 __all__ = ["OpponentsOfMany", "borda_of_many", "interval_by_arm", "tiers_of_many"]
 
 GRID = 2048  # points of the curve of Borda scores
-ARMS = 8192  # arms worked on at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +58,7 @@ def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.nda
     def fill(here: slice) -> None:
         ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(fill, chunks(values.shape[1], ARMS)))
+    side_by_side(fill, chunks(values.shape[1], ARMS_AT_ONCE))
     return ends[0], ends[1]
 
 
@@ -104,7 +102,7 @@ def tiers_of_many(
     n_arms = score.shape[1]
     mean = score.mean(axis=0, dtype=float)
     sd = np.empty(n_arms)
-    for part in chunks(n_arms, ARMS):
+    for part in chunks(n_arms, ARMS_AT_ONCE):
         sd[part] = score[:, part].std(axis=0, dtype=float)
     error = 1 - confidence
     n_opponents = n_arms - 1

@@ -100,9 +100,9 @@ class FitSummary:
         rows = [
             line
             for name, words in self.lines.items()
-            for line in wrapped(words, SCREEN[1], name.ljust(LABEL), indent)
+            for line in wrapped(words, SCREEN.columns, name.ljust(LABEL), indent)
         ]
-        return "\n".join([*wrapped(self.head, SCREEN[1]), *rows])
+        return "\n".join([*wrapped(self.head, SCREEN.columns), *rows])
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left"'

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Generalizability", "facets_of", "generalizability"]
 
-ROUNDS = (0.5, 1.0, 2.0, 4.0)  # levels of a next round, as shares of those of the log
-VOTES = (3, 10, 30)  # a level, of a next round
-APART = 0.5  # correlation below which, with that probability, a level is named
+# Correlation below which a level is named, with a probability of 0.975: less than half of how
+# scores differ is then common.
+APART = 0.5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -255,9 +255,9 @@ def generalizability(
 def _usual(n_levels: int) -> list[tuple[int, int]]:
     """Return rounds around a log with so many levels: new levels, and votes on each."""
     found = []
-    for share in ROUNDS:
+    for share in (0.5, 1.0, 2.0, 4.0):
         new = max(round(share * n_levels), 1)
-        found += [(new, votes) for votes in VOTES]
+        found += [(new, votes) for votes in (3, 10, 30)]
     return found
 
 

@@ -34,7 +34,9 @@ from bayesduel.text import Result, join, percent
 
 __all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
 
-LEAST_UNITS = 5  # units shared with two other judges from which a judge is tested
+# Units shared with two other judges from which a judge is tested: of fewer an error of an agreement
+# is above 0.2.
+LEAST_UNITS = 5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -16,8 +16,10 @@ from scipy.special import betaln, expit, log_expit
 
 __all__ = ["judge_rates"]
 
-POINTS = 41  # of the grid, along each axis
-SPAN = 10.0  # of the first grid: logits of the mean, logarithms of the size
+POINTS = 41  # of the grid, along each axis; the third grid is on what the second found probable
+# Of the first grid: logits of the mean, logarithms of the size. Beyond, a rate is below 5e-5, and
+# judges are alike to 0.004.
+SPAN = 10.0
 
 
 def judge_rates(

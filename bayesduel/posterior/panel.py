@@ -41,16 +41,14 @@ from bayesduel.posterior.rank_sum_tests import (
 from bayesduel.preference import borda_scores, consistence, cyclic_triads, decided_triads
 from bayesduel.system.arguments import by_reader, check_log, check_seed
 from bayesduel.system.options import Decision, check_options
-from bayesduel.text import Result, count, join, percent, probability, shorten
+from bayesduel.text import EXAMPLES, LEAST_P, Result, count, join, percent, probability, shorten
 
 __all__ = ["Panel", "panel"]
 
 POWER = 0.8  # for which the number of votes is said, as sensory texts have it
 MOST_ARMS = 100  # draws of all pairs of more, and matrices of each judge, would fill the memory
 MOST_JUDGES = 2_000  # likewise
-SHOWN = 3  # pairs or judges that the sentence names
 NO_JUDGES = "the log does not name judges"
-LEAST_P = 0.001  # below it a p-value is not written out, as in the APA Publication Manual
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -152,9 +150,9 @@ class Panel(Result):
         level = f"{100 * self.alpha:g} % (exact binomial tests, Holm's correction)"
         if not len(found):
             return f"No pair differs at {level}."
-        shown = [self._pair(row) for row in found.head(SHOWN).to_dict("records")]
+        shown = [self._pair(row) for row in found.head(EXAMPLES).to_dict("records")]
         verb = "differs" if len(found) == 1 else "differ"
-        more = ", the clearest" if len(found) > SHOWN else ""
+        more = ", the clearest" if len(found) > EXAMPLES else ""
         return (
             f"{len(found):,} of {count(len(self.pairs), 'pair')} {verb} at {level}{more}: "
             f"{join(shown, width=None)}."
@@ -236,7 +234,7 @@ class Panel(Result):
         random = self.judges[self.judges["p_chance"] > self.alpha]
         n_arms = len(self.arms)
         if len(random) and circular_triads_by_chance(0, n_arms) <= self.alpha:
-            names = join(random["judge"], SHOWN)
+            names = join(random["judge"], EXAMPLES)
             said.append(f"These judges have as many circular triads as by chance: {names}.")
         return " ".join(said)
 

@@ -21,7 +21,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.intervals import check_ci_prob, eti
-from bayesduel.posterior.draws import draws_of, score_order
+from bayesduel.posterior.draws import ARMS_AT_ONCE, draws_of, score_order
 from bayesduel.posterior.estimand import estimand, estimand_words
 from bayesduel.system.arguments import did_you_mean, finite, shown_value
 from bayesduel.system.options import Decision
@@ -29,7 +29,6 @@ from bayesduel.text import SENTENCE, plural, shorten
 
 __all__ = ["POINTS", "scores", "scores_words"]
 
-ARMS = 8192  # arms worked on at once
 LEAST_DEGREES = 2.0  # of freedom, up to which Student's t has no variance
 POINTS = {"logits": 400 / log(10), "probits": 200 * sqrt(2)}  # Elo points by unit of a score
 
@@ -110,8 +109,8 @@ def scores(
     order = score_order(score)
     found = np.empty((4, len(labels)))
     no_mean = _without_mean(fit, used, len(labels))
-    for start in range(0, len(labels), ARMS):
-        here = slice(start, start + ARMS)
+    for start in range(0, len(labels), ARMS_AT_ONCE):
+        here = slice(start, start + ARMS_AT_ONCE)
         apart = (score[:, here].astype(float) - origin).T
         found[:, here] = apart.mean(1), apart.std(1), *eti(apart, ci_prob)
         found[0, here][no_mean[here]] = np.median(apart[no_mean[here]], axis=1)

@@ -26,7 +26,7 @@ from bayesduel.jit import compiled
 
 __all__ = ["Separation", "rank_range", "separation", "tiers"]
 
-TINY = 1e-12
+TINY = 1e-12  # a standard deviation that is divided by, at least
 
 
 @dataclass(frozen=True, eq=False)

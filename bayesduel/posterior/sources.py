@@ -19,8 +19,7 @@ from bayesduel.text import Result, join, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
 
-STEP = 1e-4  # of the predictor, for the information of an outcome
-SENTENCE = 24  # columns that a name has in a sentence
+SENTENCE = 24  # columns that a name has in a sentence of three names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -302,9 +301,10 @@ def _of_outcome(
         information = margin_information(np.asarray(scale, float), np.asarray(degrees, float))
         return np.broadcast_to(information, eta.shape)
     results = model.response.results
-    lower = results(eta - STEP, known, *arms)
-    upper = results(eta + STEP, known, *arms)
-    slope = (upper - lower) / (2 * STEP)
+    step = 1e-4  # of a central difference, which is right to the square of it
+    lower = results(eta - step, known, *arms)
+    upper = results(eta + step, known, *arms)
+    slope = (upper - lower) / (2 * step)
     chances = results(eta + 0.0, known, *arms)
     by_result = slope**2 / chances
     return np.asarray(by_result.sum(axis=-1))

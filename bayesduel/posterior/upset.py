@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import bdtrc, expit, logit
 
+from bayesduel.intervals import CERTAIN
 from bayesduel.posterior.update import beyond_counts
 from bayesduel.system.arguments import by_reader
 from bayesduel.text import SENTENCE, shorten
@@ -18,7 +19,6 @@ __all__ = ["upset_words"]
 
 # Probability that any pair of a log with a ranking is named, at most (Bonferroni's bound).
 ERROR = 1e-3
-EVEN = 1e-9  # a mean of P is kept away from 0 and 1 by this
 
 
 def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
@@ -77,7 +77,7 @@ def _expected(fit: xr.DataTree, data: Any, mean: np.ndarray) -> np.ndarray:
     first = data["first"].values
     second = data["second"].values
     n = data["n"].values
-    neutral = np.clip(mean[first, second], EVEN, 1 - EVEN)
+    neutral = np.clip(mean[first, second], CERTAIN, 1 - CERTAIN)
     chance = expit(logit(neutral) + float(np.mean(advantage.values)))
     taken = np.zeros_like(mean)
     met = np.zeros_like(mean)

@@ -98,7 +98,9 @@ def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         layer = subsets[size == r]
         for a in range(n_arms):
             rest = layer[layer >> a & 1 == 1] ^ (1 << a)
-            least[rest | 1 << a] = np.minimum(least[rest | 1 << a], above[a, rest] + least[rest])
+            whole = rest | 1 << a
+            found = above[a, rest] + least[rest]
+            least[whole] = np.minimum(least[whole], found)
     return above, least
 
 

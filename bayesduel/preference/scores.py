@@ -108,7 +108,8 @@ def ranks(scores: "ArrayLike") -> np.ndarray:
     order = np.argsort(-scores, axis=-1, kind="stable")
     descending = np.take_along_axis(scores, order, axis=-1)
     place = np.broadcast_to(np.arange(scores.shape[-1]), scores.shape).copy()
-    place[..., 1:][descending[..., 1:] == descending[..., :-1]] = 0
+    level = descending[..., 1:] == descending[..., :-1]
+    place[..., 1:][level] = 0
     out = np.empty_like(place)
     np.put_along_axis(out, order, np.maximum.accumulate(place, axis=-1), axis=-1)
     return out

@@ -45,7 +45,8 @@ def von_neumann(P: "ArrayLike") -> np.ndarray:
     for m in np.unique(size[size > 1]):
         draws = np.flatnonzero(size == m)
         arms = np.nonzero(cycle[draws])[1].reshape(-1, m)
-        game = 2 * flat[draws[:, None, None], arms[:, :, None], arms[:, None, :]] - 1
+        won = flat[draws[:, None, None], arms[:, :, None], arms[:, None, :]]
+        game = 2 * won - 1
         out[draws[:, None], arms] = maximin((game - opposite(game)) / 2)
     return out.reshape(P.shape[:-1])
 

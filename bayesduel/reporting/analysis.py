@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.data.health import disconnected_words, thin_data_words
 from bayesduel.data.rankings import Rankings
-from bayesduel.inference.default_model import AUTO
+from bayesduel.inference.default_model import AUTO, TIES
 from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
+from bayesduel.reporting.section import FEW_ROWS
 from bayesduel.system.arguments import as_options, check_flag, check_noun
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.system.options import Decision
@@ -46,15 +47,15 @@ __all__ = [
     "log_of",
 ]
 
-TIES = 0.05  # share of ties from which a page says what a tie counts for
-FREE_ARMS = 200  # from which that model needs the share of pairs that met
+# Arms from which that model needs the share of pairs that met: of fewer a pair that never met is
+# told by intervals as wide as its prior.
+FREE_ARMS = 200
 MET = 0.5
 CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 RANKED = (
     "Not computed for rankings: it needs independent duels, and the places of one "
     "ranking are not independent."
 )
-PAIRS = 5  # the most informative pairs that are listed
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
 
 
@@ -252,7 +253,7 @@ def analyse(
             best = found["arm"].values[found["order"].values[: NEIGHBOURS + 1]]
             of = [(str(a), str(b)) for a, b in pairwise(best)]
         else:
-            pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
+            pairs = next_pairs(fit, FEW_ROWS, rope=rope, confidence=confidence)
         neighbours = duels_to_decide(fit, of, rope=rope, confidence=confidence)
         judges = judge_agreement(duels, fit, against=against) if with_judges else None
         rated = None

@@ -30,7 +30,7 @@ __all__ = [
     "new_items_section",
 ]
 
-FIGURES = 3  # significant figures of the width of an interval
+FIGURES = 3  # significant figures of the width of an interval: one more than elsewhere
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

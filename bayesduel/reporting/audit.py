@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Section, Table, blocks, frame_table
+from bayesduel.reporting.section import FIRST_ROWS, Section, Table, blocks, frame_table
 from bayesduel.text import first_rows, join, plural, shorten
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from bayesduel.criticism.audit import Audit
 
 __all__ = ["audit_section"]
-
-ROWS = 10  # of a table on the page; its files have all
 
 
 def audit_section(found: "Audit", noun: str = "arm") -> Section:
@@ -63,7 +61,7 @@ def _changed(found: "Audit") -> Table:
 def _improbable(found: "Audit", frame: "pd.DataFrame", noun: str) -> Table:
     kinds = frame["by"].unique()
     several = len(kinds) > 1
-    first = frame.groupby("by", sort=False).head(ROWS)
+    first = frame.groupby("by", sort=False).head(FIRST_ROWS)
     columns = (
         ("l", "level", "{by} {level}") if several else ("l", str(kinds[0]), "{level}"),
         ("n", "votes", "{votes:,}"),

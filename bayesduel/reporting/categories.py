@@ -52,7 +52,7 @@ __all__ = [
 
 CHANGES = 50  # changes of the ranking that are listed, the most probable first
 ORIGIN = 1000.0  # rating of the average arm
-ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns
+ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns: more do not fit a page
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -31,7 +31,7 @@ __all__ = [
     "transitivity_section",
 ]
 
-ROWS = 8  # of a table of residuals
+ROWS = 8  # of a table of residuals, the largest: by eye
 # Columns, and a note; of an arm that is called {0}, "an arm" being {1}
 RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {
     "pairs": (

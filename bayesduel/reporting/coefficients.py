@@ -3,15 +3,13 @@
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.section import Section, Table, Text, blocks
+from bayesduel.reporting.section import RESULT_ROWS, Section, Table, Text, blocks
 from bayesduel.text import count, number_with_interval, percent
 
 if TYPE_CHECKING:
     from bayesduel.posterior.coefficients import Coefficients
 
 __all__ = ["coefficients_table_section"]
-
-ROWS = 20  # coefficients that are shown of a result; the note takes the rest of the screen
 
 
 def coefficients_table_section(found: "Coefficients") -> Section:
@@ -26,8 +24,12 @@ def coefficients_table_section(found: "Coefficients") -> Section:
             ("n", "positive", _positive),
             ("n", "odds ratio", lambda row: _estimate(row, "odds_ratio", "odds_ratio_")),
         ]
-    rows = found.head(ROWS).reset_index(names="name").to_dict("records")
-    more = f"... and {count(len(found) - ROWS, 'more row')}." if len(found) > ROWS else None
+    rows = found.head(RESULT_ROWS).reset_index(names="name").to_dict("records")
+    more = (
+        f"... and {count(len(found) - RESULT_ROWS, 'more row')}."
+        if len(found) > RESULT_ROWS
+        else None
+    )
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
     words = f"{level} The unit of a coefficient is that of the scores."
     if "positive" in found:

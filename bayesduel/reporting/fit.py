@@ -164,12 +164,16 @@ def _of_chains(fit: "xr.DataTree") -> list[Diagnostic]:
 
 def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return how far a short Gibbs chain is from a variational fit, whose draws are independent."""
-    from bayesduel.inference.polya_gamma_gibbs import SCALE_SHIFT, SHIFT, SPREAD
+    from bayesduel.inference.polya_gamma_gibbs import ALLOWED
 
     limits = (
-        ("gibbs_shift", "shift of scores, in standard errors", SHIFT),
-        ("gibbs_spread", "relative difference of squared errors", SPREAD),
-        ("gibbs_scale_shift", "shift of the log scale, in standard deviations", SCALE_SHIFT),
+        ("gibbs_shift", "shift of scores, in standard errors", ALLOWED.shift),
+        ("gibbs_spread", "relative difference of squared errors", ALLOWED.spread),
+        (
+            "gibbs_scale_shift",
+            "shift of the log scale, in standard deviations",
+            ALLOWED.scale_shift,
+        ),
     )
     rows = []
     for variable, words, most in limits:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.section import Section, Table, blocks, frame_table
+from bayesduel.reporting.section import FIRST_ROWS, Section, Table, blocks, frame_table
 from bayesduel.text import first_rows, percent, plural
 
 if TYPE_CHECKING:
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from bayesduel.posterior.generalizability import Generalizability
 
 __all__ = ["generalizability_section"]
-
-ROWS = 10  # of a table of levels on the page; its files have all
 
 
 def generalizability_section(found: "Generalizability", noun: str = "arm") -> Section:
@@ -64,13 +62,13 @@ def _levels(found: "Generalizability", frame: "pd.DataFrame", noun: str) -> Tabl
     return frame_table(
         frame,
         columns,
-        frame.sort_values("correlation").head(ROWS),
+        frame.sort_values("correlation").head(FIRST_ROWS),
         name=f"levels-{facet}",
         caption=(
             f"How much {plural(noun)} differ at each {facet} (standard deviation of their scores, "
             f"in {found.unit}), the probability that this is more than on average, and the "
             "correlation with the average scores. The lowest correlation is "
-            f"first.{first_rows(ROWS, len(frame))}"
+            f"first.{first_rows(FIRST_ROWS, len(frame))}"
         ),
     )
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.reporting.section import Section, Table, blocks, frame_table
-from bayesduel.text import first_rows, plural
+from bayesduel.text import SCREEN, first_rows, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["judge_agreement_section"]
 
-ROWS = 30  # of the table on the page; its files have all
 GROUPS = {
     "within first": "within the first group",
     "within second": "within the second group",
@@ -71,11 +70,11 @@ def _table(found: "JudgeAgreement", noun: str) -> Table:
             " Left wins: probability that this judge votes for the left of two equal "
             f"{plural(noun)}; 50 % means no position bias."
         )
-    more = first_rows(ROWS, len(frame), " judges")
+    more = first_rows(SCREEN.lines, len(frame), " judges")
     return frame_table(
         frame,
         columns,
-        frame.head(ROWS),
+        frame.head(SCREEN.lines),
         full=True,
         caption=f"Units: each a {found.unit}, shared with another judge. Agrees: with a decided "
         "vote of another judge on the same unit; a random vote agrees in 50 %. Others agree: "

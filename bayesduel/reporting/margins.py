@@ -10,7 +10,17 @@ import numpy as np
 from bayesduel.criticism.posterior_predictive import shown_check
 from bayesduel.data.sides import sides_of
 from bayesduel.intervals import eti
-from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
+from bayesduel.reporting.section import (
+    FEW_ROWS,
+    FIRST_ROWS,
+    Cell,
+    Figure,
+    Group,
+    Section,
+    Table,
+    blocks,
+)
+from bayesduel.system.options import Decision
 from bayesduel.text import join, number_with_interval, plural, significant
 
 if TYPE_CHECKING:
@@ -22,11 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["MarginAnalysis", "analyse_margins", "margin_words", "margins_section"]
 
 MOST_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
-RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own
-DRAWS = 2000
-LISTED = 10  # arms whose scores are listed
-PAIRS = 5  # pairs with the largest residuals that are listed
-LEVEL = 0.95
+RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own: 1,770 of them
+DRAWS = 2000  # the Monte Carlo error of an end of a 95 % interval is then 0.06 deviations
 PARAMETERS = {
     "scale": "standard deviation of the scores (prior)",
     "noise": "standard deviation of the noise of one margin",
@@ -160,7 +167,7 @@ def _order_words(a: MarginAnalysis) -> str:
     if "order" not in posterior:
         return "Each margin is modelled as the difference of two scores plus noise."
     order = posterior["order"].to_numpy().ravel()
-    low, high = eti(order, LEVEL)
+    low, high = eti(order, Decision.ci_prob)
     if low <= 0 <= high:
         sides = "the interval contains 0"
     else:
@@ -205,7 +212,7 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool, noun: 
     labels = [str(arm) for arm in posterior["arm"].to_numpy()]
     rank = np.empty(len(labels), dtype=int)
     rank[np.asarray(order)] = 1 + np.arange(len(labels))
-    best = np.argsort(-score.mean(axis=0), kind="stable")[:LISTED]
+    best = np.argsort(-score.mean(axis=0), kind="stable")[:FIRST_ROWS]
     different = " The ranking above is by wins; this table is by margins." * (not own_ranking)
     return Table(
         columns="lnn",
@@ -229,7 +236,7 @@ def _scores(fit: "xr.DataTree") -> np.ndarray:
 
 def _summary(draws: np.ndarray) -> str:
     """Return the mean and the interval of draws."""
-    low, high = eti(draws, LEVEL)
+    low, high = eti(draws, Decision.ci_prob)
     return number_with_interval(draws.mean(), float(low), float(high))
 
 
@@ -257,7 +264,7 @@ def _check_tables(a: MarginAnalysis, noun: str) -> tuple[Table, Table]:
             ("n", "difference", lambda r: significant(r["off"], sign="+")),
             ("n", "residual", "{residual:+.1f}"),
         ),
-        a.check.pairs.head(PAIRS).to_dict("records"),
+        a.check.pairs.head(FEW_ROWS).to_dict("records"),
         caption=f"Difference: mean margin of the first {noun} less its expectation, in units of "
         "the margins. Residual: the same in standard errors.",
     )

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks, frame_table
-from bayesduel.text import count, first_rows, join, percent, plural
+from bayesduel.text import SCREEN, count, first_rows, join, percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["duels_in_words", "next_pairs_section"]
 
-ROWS = 30  # neighbours on the page; the files have all
-MANY = 1e6  # duels above which the number is not written
+MANY = 1e6  # duels above which the number is not written: nobody casts as many on one pair
 
 
 def next_pairs_section(
@@ -88,14 +87,14 @@ def _neighbours(neighbours: "pd.DataFrame", noun: str) -> Table:
     return frame_table(
         neighbours,
         columns,
-        neighbours.head(ROWS),
+        neighbours.head(SCREEN.lines),
         full=True,
         caption=f"How many more duels of the pair make the posterior sure which {noun} is better "
         f"(at {100 * neighbours.attrs['confidence']:g} %), if they are independent and "
         "go as expected. Quantiles over the posterior of the difference, and the mean "
         "over differences that matter. Equal in practice: probability that the win "
         f"probability is within {rope:g} percentage points of 50 %. No number of duels "
-        f"decides equal {plural(noun)}.{first_rows(ROWS, len(neighbours), ' pairs')}",
+        f"decides equal {plural(noun)}.{first_rows(SCREEN.lines, len(neighbours), ' pairs')}",
     )
 
 

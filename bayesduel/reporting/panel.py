@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.posterior.panel import chi_square_words, p_cell
 from bayesduel.reporting.section import Section, Table, blocks, frame_table
-from bayesduel.text import first_rows, percent
+from bayesduel.text import SCREEN, first_rows, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["panel_section"]
 
-ROWS = 30  # of a table on the page; its files have all
 MISSING = "\u2013"
 
 
@@ -82,9 +81,10 @@ def _arms(found: "Panel") -> Table:
     return frame_table(
         found.arms.reset_index(names="arm"),
         columns,
-        found.arms.head(ROWS).reset_index(names="arm"),
+        found.arms.head(SCREEN.lines).reset_index(names="arm"),
         name="arms",
-        caption=f"{caption} Win rates are those of the fit.{first_rows(ROWS, len(found.arms))}",
+        caption=f"{caption} Win rates are those of the fit."
+        f"{first_rows(SCREEN.lines, len(found.arms))}",
     )
 
 
@@ -103,13 +103,13 @@ def _pairs(found: "Panel") -> Table:
     return frame_table(
         frame,
         columns,
-        frame.sort_values("p", kind="stable").head(ROWS),
+        frame.sort_values("p", kind="stable").head(SCREEN.lines),
         full=True,
         name="pairs",
         caption="p: exact binomial test, two-sided, ties left out. Critical: the fewest wins that "
         f"are significant at {100 * found.alpha:g} %. Preferred: the probability by the fit that "
         "the arm is preferred to the other one, a tie as half."
-        f"{first_rows(ROWS, len(frame), ' pairs')}",
+        f"{first_rows(SCREEN.lines, len(frame), ' pairs')}",
     )
 
 
@@ -127,7 +127,7 @@ def _judges(found: "Panel", frame: "pd.DataFrame") -> Table:
     return frame_table(
         frame,
         columns,
-        frame.head(ROWS),
+        frame.head(SCREEN.lines),
         full=True,
         name="judges",
         caption="Same vote again: where a judge voted on a pair several times. Agrees with "
@@ -135,7 +135,7 @@ def _judges(found: "Panel", frame: "pd.DataFrame") -> Table:
         f"{100 * found.ci_prob:g} % intervals, and judges with few votes are drawn to the panel. "
         "Zeta: Kendall's coefficient of consistence, where every pair is decided. By chance: the "
         "probability that random votes have as few circular triads."
-        f"{first_rows(ROWS, len(frame), ' judges')}",
+        f"{first_rows(SCREEN.lines, len(frame), ' judges')}",
     )
 
 

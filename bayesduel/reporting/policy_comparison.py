@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Section, Table, Text, blocks
-from bayesduel.text import count, number_with_interval, significant
+from bayesduel.reporting.section import RESULT_ROWS, Section, Table, Text, blocks
+from bayesduel.text import LEAST_P, count, number_with_interval, significant
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["comparison_notes", "policy_comparison_section"]
-
-ROWS = 20  # policies that are shown of a result
-LEAST = 0.001  # below it a p-value is shown as a bound
 
 
 def policy_comparison_section(found: "xr.Dataset") -> Section:
@@ -27,8 +24,8 @@ def policy_comparison_section(found: "xr.Dataset") -> Section:
         ("n", "less regret", _less),
     ]
     frame = found.drop_dims("ratio_at").to_dataframe().reset_index()
-    rows = frame.head(ROWS).to_dict("records")
-    left_out = len(frame) - ROWS
+    rows = frame.head(RESULT_ROWS).to_dict("records")
+    left_out = len(frame) - RESULT_ROWS
     more = f"... and {count(left_out, 'more row')}." if left_out > 0 else None
     note = Text(" ".join(comparison_notes(found)), "small")
     return Section(id="policies", body=blocks(Table.of(columns, rows), more, note))
@@ -71,4 +68,4 @@ def _p(row: Any) -> str:
     """Return a p-value, nothing for the reference."""
     if isnan(row["p_adjusted"]):
         return ""
-    return f"< {LEAST}" if row["p_adjusted"] < LEAST else f"{row['p_adjusted']:.2g}"
+    return f"< {LEAST_P}" if row["p_adjusted"] < LEAST_P else f"{row['p_adjusted']:.2g}"

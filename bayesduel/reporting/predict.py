@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.posterior.predict import notes, win_words
 from bayesduel.reporting.section import Section, Table, Text, blocks
-from bayesduel.text import count, number_with_interval, percent
+from bayesduel.text import SCREEN, count, number_with_interval, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["predictions_section", "predictions_table"]
 
-ROWS = 30  # duels that are shown of a result
 OUTCOMES = ("win", "tie", "loss", "margin")  # in this order; others follow
 
 
@@ -21,12 +20,16 @@ def predictions_section(found: "Predictions") -> Section:
     """Return the section on what :func:`bayesduel.predict` returned."""
     frame = found.to_dataframe().reset_index(drop=True)
     sides = ["left", "right"]
-    table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(ROWS))
+    table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(SCREEN.lines))
     words = win_words(found)
     given = found.attrs["conditions"]
     words += f", given {given}." if given else "."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
-    more = f"... and {count(len(frame) - ROWS, 'more duel')}." if len(frame) > ROWS else None
+    more = (
+        f"... and {count(len(frame) - SCREEN.lines, 'more duel')}."
+        if len(frame) > SCREEN.lines
+        else None
+    )
     note = Text(" ".join([words, level, *notes(found)]), "small")
     return Section(id="predictions", body=blocks(table, more, note))
 

@@ -72,7 +72,6 @@ WAYS = {
     "probits": "The rating is the score in points of Elo's normal curve: the standard deviation "
     "of a difference in performance is 283 points.",
 }
-WRITTEN = 12  # arms up to which the cells of a figure hold numbers
 
 
 def verdict_section(
@@ -203,6 +202,7 @@ def rates_section(
 def ranks_section(winners: "Winners", noun: str = "arm") -> Section:
     """Return the section on the probability of each rank."""
     from bayesduel.plots.ranking import plot_ranks, ranks_size
+    from bayesduel.plots.style import WRITTEN
 
     width = (winners["rank_upper"] - winners["rank_lower"]).values
     n = len(width)

@@ -30,7 +30,7 @@ RANK_INTERVAL = (
     "Rank interval: the central interval of the rank of one {}, without the other {} (pointwise)."
 )
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
-ROWS = 50  # arms that are shown of a result; the files have all
+ROWS = 50  # arms that are shown of a result, two screens; the files have all
 PRINTED = ("place", "arm", "all", "best", "joint ranks", "score", "top", "tier", "group")
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["raw_counts_section"]
 
-FILED = 10_000  # pairs in the files, of very many arms
-ROWS = 60  # of a table on the page; its files have all
+FILED = 10_000  # pairs in the files, of very many arms: 1 MB of a page
+ROWS = 60  # of a table on the page, two screens: counts are looked up; its files have all
 
 
 def raw_counts_section(

@@ -45,7 +45,7 @@ def lines_of(section: "Section") -> list[str]:
     """Return the lines of the tables of a section as a terminal shows them, without notes."""
     from rich.console import Console
 
-    console = Console(width=SCREEN[1], markup=False, highlight=False, color_system=None)
+    console = Console(width=SCREEN.columns, markup=False, highlight=False, color_system=None)
     with console.capture() as shown:
         for table in section.tables.values():
             console.print(replace(table, caption=""))

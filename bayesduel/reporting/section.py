@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from rich.cells import cell_len
 
-from bayesduel.text import CELL, csv_text, for_spreadsheet, json_ready, percent, shorten, to_json
+from bayesduel.text import (
+    CELL,
+    SCREEN,
+    csv_text,
+    for_spreadsheet,
+    json_ready,
+    percent,
+    shorten,
+    to_json,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +34,9 @@ if TYPE_CHECKING:
     from bayesduel.reporting.figures import Picture
 
 __all__ = [
+    "FEW_ROWS",
+    "FIRST_ROWS",
+    "RESULT_ROWS",
     "Alert",
     "Block",
     "Cell",
@@ -41,11 +53,17 @@ __all__ = [
     "frame_table",
 ]
 
+# Rows of a table that are shown; its files have all. Of a result printed by itself, ten lines of a
+# screen are left for its sentence, heads and note.
+RESULT_ROWS = SCREEN.lines - 10
+FIRST_ROWS = 10  # of a table among others on a page, by eye: two fit a window of 1,000 pixels
+FEW_ROWS = 5  # of a table that gives examples: it is as high as a paragraph
 GAP = 2  # terminal columns between two columns of a table
 LABEL = 16  # terminal columns that the labels of a table keep, if they are as wide
-HUGE = 10_000  # rows above which they are CSV alone, rounded
-PACKED = 6  # level of compression: one tenth of the time of 9, for files as small
-LONG = 2_000  # rows of a table above which its files on a page are compressed
+# Rows of a table above which its files on a page are compressed, and above which they are rounded
+# CSV alone. A row of 20 columns is 575 bytes of a page, compressed CSV 78: 1.1 and 0.8 MB.
+LONG = 2_000
+HUGE = 10_000
 STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}
 
 
@@ -469,7 +487,9 @@ def _base64(content: bytes) -> str:
 
 
 def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, PACKED, mtime=0)  # the same bytes for the same table
+    # zlib's own level, 6, takes one tenth of the time of 9, for files as small. Without a time, the
+    # bytes are the same for the same table.
+    return gzip.compress(content, 6, mtime=0)
 
 
 def _styled(words: str, style: str = "") -> "RenderableType":

@@ -36,7 +36,7 @@ MEMORY = "site.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")  # of the page of an arm
 ALL = 100  # arms up to which a page has all opponents; of more, those met and the NEAREST
 NUMBERS = ("rank", "rank_lower", "rank_upper", "win_rate")  # that are read of an edition
-NEAREST = 10  # in rank, to either side
+NEAREST = 10  # in rank, to either side: a screen of opponents
 
 Row = dict[str, Any]
 

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Figure, Section, Table, blocks, frame_table
+from bayesduel.reporting.section import FIRST_ROWS, Figure, Section, Table, blocks, frame_table
 from bayesduel.text import an, first_rows, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.sources import SourceAgreement
 
 __all__ = ["sources_section"]
-
-ROWS = 10  # of a table of arms on the page; its files have all
 
 
 def sources_section(found: "SourceAgreement", noun: str = "arm") -> Section:
@@ -71,10 +69,10 @@ def _arms(found: "SourceAgreement", noun: str) -> Table:
     return frame_table(
         frame,
         columns,
-        frame.head(ROWS),
+        frame.head(FIRST_ROWS),
         name="favourites",
         caption=f"How much higher a source places {an(noun)} than the target's scores and the "
-        f"correlation say, in {found.unit}; the largest first.{first_rows(ROWS, len(frame))}",
+        f"correlation say, in {found.unit}; the largest first.{first_rows(FIRST_ROWS, len(frame))}",
     )
 
 

@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.reporting.section import Section, Table, Text, blocks, frame_table
-from bayesduel.text import CELL, percent, shorten
+from bayesduel.text import CELL, SCREEN, percent, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.top_k import TopKSets
 
 __all__ = ["top_k_section"]
-
-ROWS = 30  # arms that are shown; the files have all
 
 
 def top_k_section(found: "TopKSets") -> Section:
@@ -19,7 +17,7 @@ def top_k_section(found: "TopKSets") -> Section:
         f"By {found.ranked_by} of the model {found.model}; {found.n_sets:,} different sets in "
         f"{found.n_draws:,} draws."
     )
-    left_out = len(found.members) - ROWS
+    left_out = len(found.members) - SCREEN.lines
     more = f"... and {left_out} more: --json has all" if left_out > 0 else None
     return Section(
         id="top-k",
@@ -49,4 +47,4 @@ def _arms(found: "TopKSets") -> Table:
         ("n", "mean rank", "{rank_mean:.1f}"),
     )
     members = found.members.reset_index(names="arm")
-    return frame_table(members, columns, members.head(ROWS), name="arms")
+    return frame_table(members, columns, members.head(SCREEN.lines), name="arms")

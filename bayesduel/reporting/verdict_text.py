@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.posterior.verdict_check import largest
 from bayesduel.reporting.section import Alert
-from bayesduel.text import SENTENCE, begun, count, join, percent, plural, shorten
+from bayesduel.text import EXAMPLES, SENTENCE, begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["alerts", "exact_warnings", "headline"]
 
 FEW = 7  # arms that may be the best, all named
-NAMED = 3  # of more
 MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     "DisconnectedWarning": (
         "Never met",
@@ -169,7 +168,7 @@ def _open(winners: "Winners", arms: list[str], noun: str, sure: str) -> str:
     if len(arms) == n:
         return f"any of the {count(n, noun)} may be the best.{nobody}"
     if len(arms) > FEW:
-        likely = join(names[:NAMED], word="or")
+        likely = join(names[:EXAMPLES], word="or")
         return (
             f"the best is one of {len(arms):,} of the {count(n, noun)} ({sure}), most likely "
             f"{likely}.{nobody}"

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["criterion_rows", "criterion_words", "winners_section"]
 
-ROWS = 15  # arms with a row of their own in the figure, about
-LEAST = 0.01  # probability for such a row
+ROWS = 15  # arms with a row of their own in the figure, about: it is 5.7 inches high, as it is wide
 NONE = "none"
 AS_PLAYED = "Sides are as they were played, without a side advantage."
 CRITERION_NAMES = {  # with what they mean, of an arm that is called {0}, of arms called {1}
@@ -153,7 +152,7 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
 
 
 def _figure(winners: "Winners", caption: str) -> Figure:
-    from bayesduel.plots.preference import plot_winners, winners_size
+    from bayesduel.plots.preference import LEAST, plot_winners, winners_size
 
     best = np.sort(winners["winner_share"].max("criterion").values)[::-1]
     least = max(LEAST, float(best[ROWS])) if len(best) > ROWS else LEAST

@@ -32,7 +32,7 @@ from bayesduel.text import count as count_of
 __all__ = ["DAY", "ROLES", "Access", "Full", "Invitation"]
 
 DAY = 86_400.0  # seconds
-LONGEST = 366  # days that an invitation is valid, at most
+LONGEST = 366  # days that an invitation is valid, at most: a year, of a link that may be lost
 NAME = 100  # characters of the name of a judge, at most
 # judge: judges; open: makes a judge of everyone who opens the link; viewer: sees the standings.
 ROLES = ("judge", "open", "viewer", "admin")

@@ -11,6 +11,7 @@ from bayesduel.serve.access import LONGEST, ROLES, Invitation
 from bayesduel.serve.content import Content, Contents
 from bayesduel.serve.judging import content_file
 from bayesduel.serve.operations import Operation, Refused, text
+from bayesduel.serve.options import SEATS
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.uploads import Uploads
 from bayesduel.study.outcomes import export_csv, export_rows
@@ -24,8 +25,6 @@ __all__ = [
     "reported",
     "uploads_of",
 ]
-
-MOST = 200  # judges of one invitation
 
 
 def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
@@ -61,8 +60,8 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
 def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Invite judges; the links are given once and stored nowhere."""
     names = [name for name in re.split(r"[,;\n]", body["judges"]) if name.strip()]
-    if not 0 < len(names) <= MOST:
-        raise Refused(400, f"judges should have 1 to {MOST} names, got {len(names)} names")
+    if not 0 < len(names) <= SEATS:
+        raise Refused(400, f"judges should have 1 to {SEATS} names, got {len(names)} names")
     role = body.get("role", "judge")
     days = body.get("days", 7)
     with pages.store.writing():  # all of them, or where a name is refused none

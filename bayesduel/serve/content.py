@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Content", "Contents", "read_contents", "read_page"]
 
-LARGEST = 1_000_000  # characters of one item
+LARGEST = 1_000_000  # characters of one item: two novels, and 1 MB of a page
 KINDS = {
     "img": {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"},
     "audio": {".mp3", ".wav", ".ogg", ".oga", ".m4a", ".flac", ".opus"},
@@ -220,7 +220,8 @@ def _rendered(text: str, folder: Path, where: str) -> Content:
         if token.type == "image":
             source = unquote(str(token.attrs["src"]))
             if _is_address(source):
-                token.type, token.content = "text", f"{token.content or 'picture'} ({source})"
+                token.type = "text"
+                token.content = f"{token.content or 'picture'} ({source})"
             else:
                 files.append(_file(source, folder, where))
                 token.attrs["src"] = f"{MARK}/{len(files) - 1}"

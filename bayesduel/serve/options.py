@@ -20,7 +20,7 @@ from bayesduel.system.arguments import (
 __all__ = ["Options", "web_address"]
 
 # An open link can be passed on, and one person can open it in many browsers. 200 is also the most
-# judges that are invited by name at once (`admin.MOST`); `--seats` is for larger panels.
+# judges that are invited by name at once; `--seats` is for larger panels.
 SEATS = 200
 QUESTION = "Which one is better?"
 INSTRUCTIONS = """\

@@ -93,7 +93,8 @@ class Pages:
             began = time.monotonic()
             version = self.store.counts()
             if self._seen != version and began >= self._due:
-                self._seen, self._standings = version, standings(self.study, self.options.noun)
+                self._standings = standings(self.study, self.options.noun)
+                self._seen = version
                 now = time.monotonic()
                 # 10 seconds between two looks at the standings, in terms of what one costs
                 # 1 second between two looks, at least

@@ -21,8 +21,8 @@ __all__ = ["PART", "Uploads"]
 
 PART = 512 * 1024  # bytes of a part: 280 kbit a second send it in time (``server.LONGEST``)
 LARGEST = 100_000_000  # bytes of a file: more than a minute of film in full HD
-MOST_BYTES = 2_000_000_000  # of a draft
-MOST_FILES = 5_000
+MOST_BYTES = 2_000_000_000  # of a draft: 20 of the largest files
+MOST_FILES = 5_000  # of 400 kB each, as pictures of a page are
 TEXTS = {".txt", ".md"}
 ALLOWED = {suffix for kind in KINDS.values() for suffix in kind} | TEXTS | {".csv"}
 MADE = "content-of-names.csv"  # the table that is made where none is uploaded

@@ -32,8 +32,8 @@ from bayesduel.study.tickets import ticket_id
 
 __all__ = ["Webhook", "signature"]
 
-PATIENCE = 10.0  # seconds that a receiver may take
-AT_ONCE = 100  # posts of one look
+PATIENCE = 10.0  # seconds that a receiver may take, as GitHub's webhooks wait
+AT_ONCE = 100  # posts of one look; the next look posts those that are left
 POSTED = ("told", "corrected", "withdrawn")
 SECRET = "webhook_secret"  # the setting that holds the key of the signatures
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_regret"]
 
-APART = 10.0
+APART = 10.0  # times: on a linear axis the smaller curve is then a line at the bottom
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
 NAMES = ("copeland", "condorcet", "borda")  # Criteria named after a person.
 

@@ -25,7 +25,6 @@ PATH = "/chat/completions"
 # Answers that another try may change: RFC 9110 (408, 5xx), RFC 6585 (429), RFC 8470 (425).
 PASSING = {408, 425, 429, *range(500, 600)}
 OF_THE_PROMPT = {400, 413, 422}  # what a server answers to a prompt that it does not take
-FIRST_WAIT = 1.0  # seconds before the first new try; then twice as many each time
 # Seconds of a wait that nobody asked for. Limits of hosted models are counted by the minute.
 LONGEST_WAIT = 60.0
 
@@ -52,7 +51,7 @@ class ChatCompletions:
     key: str | None = field(default=None, repr=False)
     timeout: float = 60.0  # seconds
     retries: int = 8  # of a request that failed for a passing reason
-    first_wait: float = FIRST_WAIT
+    first_wait: float = 1.0  # seconds before the first new try; then twice as many each time
     stopped: Event = field(default_factory=Event)  # when it is set, no further request is sent
 
     def __post_init__(self) -> None:

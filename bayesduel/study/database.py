@@ -34,7 +34,7 @@ __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
 log = logging.getLogger("bayesduel.study")
 
-BUSY = 60.0  # seconds that a writer waits for another
+BUSY = 60.0  # seconds that a writer waits for another, whose writing takes milliseconds
 PAUSE = 0.01  # seconds until it is tried again to begin the use of the log, which takes some ms
 # Connections that are kept: making one costs more than many queries (a process of PostgreSQL).
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}

@@ -20,7 +20,7 @@ from bayesduel.system.arguments import by_reader, check_utf8, check_whole, finit
 
 __all__ = ["Desk"]
 
-MOST_TICKETS = 100_000  # of one call of ask
+MOST_TICKETS = 100_000  # of one call of ask: a typing error of a number is told
 
 
 class Desk(Questions):

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.intervals import wilson
-from bayesduel.study.asking import SIDES
+from bayesduel.study.asking import COMMENT, SIDES
 from bayesduel.study.schema import REPEAT, TRAINING, Event, Question, Row
 from bayesduel.system.arguments import check_one_of, check_range, check_type, shown_value, whole
 
@@ -45,7 +45,6 @@ __all__ = [
 # where their share leaves so many.
 APART = 3
 ON_FAIL = ("nothing", "warn", "screen out", "exclude")
-LONGEST_TEXT = 2000  # characters of what is said beside a known answer: as of a comment
 # A judge is too fast, or too slow, whose median time is below a third of that of the median judge,
 # or above three times that. The source compares with 30 % to 50 % of the median; from 5 answers of
 # each of 3 judges on there is a median to compare with (choice).
@@ -178,9 +177,9 @@ def _stored_question(
     if item not in (items or (None, "")):
         raise ValueError(f"{name} should name items of the study, got {shown_value(item)}")
     text = text or ""
-    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+    if not isinstance(text, str) or len(text) > COMMENT:
         raise ValueError(
-            f"the text of {name} should have at most {LONGEST_TEXT:,} characters, "
+            f"the text of {name} should have at most {COMMENT:,} characters, "
             f"got {shown_value(text)}"
         )
     place = items.index(item) if items else None

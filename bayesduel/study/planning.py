@@ -51,8 +51,6 @@ __all__ = ["Future", "Plan", "plan", "play", "usual_duels"]
 # are 17, 38, 82; with confirmation 51, 113, 225. With a doubt of 0.5: 1.4 times those without by 8
 # arms (1.31 of 100 trial studies, 1.43 of docs/validation/studies.md); the powers as with 1.
 USUAL = {0.0: (80, 0.78, -1.0), 0.5: (110, 0.97, -0.92), 1.0: (198, 0.97, -0.92)}
-USUAL_ARMS = (3, 40)  # to which they are used
-USUAL_ROPES = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
@@ -230,9 +228,7 @@ def usual_duels(n_arms: int, rope: float, doubt: float) -> int | None:
     rope: of the stop rule, whose probability is 0.95.
     doubt: of the rule that confirms the answer by its own duels; 0 where none does.
     """
-    fewest, most = USUAL_ARMS
-    smallest, largest = USUAL_ROPES
-    inside = fewest <= n_arms <= most and smallest <= rope <= largest
+    inside = 3 <= n_arms <= 40 and 0.02 <= rope <= 0.1  # hardly beyond what was measured
     if not inside or doubt not in USUAL:
         return None
     duels, by_arms, by_rope = USUAL[doubt]

@@ -43,7 +43,7 @@ __all__ = [
 
 KEY = re.compile(r"[A-Za-z0-9_]{1,40}")  # it stands in pages, in addresses and before the last dash
 NEVER = Budget(2**62)
-MOST_ARMS = 2000
+MOST_ARMS = 2000  # a question then takes about 4 s (below)
 OF_MAKING = {"created", "key", "history"}  # what a study has of the moment it was made
 
 

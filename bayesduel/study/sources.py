@@ -34,9 +34,11 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-FEW = 0.4  # effective share of the nodes below which they are placed anew
-STEP = 1e-3  # of numerical derivatives in the predictor
-CAP = 3.0  # largest change of a score in one Newton step
+# Effective share of the nodes below which they are placed anew. Larger: nodes are placed more
+# often, and each time takes a Newton search; not tuned.
+FEW = 0.4
+STEP = 1e-3  # of numerical derivatives in the predictor, by central differences: right to 1e-6
+CAP = 3.0  # largest change of a score in one Newton step, in logits: odds of 20
 
 
 def sources_term(model: Model) -> Sources | None:
@@ -114,7 +116,8 @@ class SourcePosterior:
         self.target = self.names.index(str(term.target))
         self.cost = np.array(list(costs.values()))
         self.wins = np.zeros((len(self.names), n_arms, n_arms))
-        self._response, self._seen = model.response, np.full_like(self.wins, -1.0)
+        self._response = model.response
+        self._seen = np.full_like(self.wins, -1.0)
         typical = model.response.score_scale
         self._scales = {
             name: scale if scale.size else replace(scale, size=typical)

@@ -434,7 +434,8 @@ class Store(Database):
         chosen: whether the policy chose them, so that its memory has to be brought up to it.
         """
         with self.writing() as connection:
-            (last, known), now = counts, time.time()
+            last, known = counts
+            now = time.time()
             rows = [
                 Row(
                     last + k,
@@ -484,7 +485,8 @@ class Store(Database):
     ) -> list[Row]:
         """Store told tickets: left, right, item, judge and answer of each."""
         with self.writing() as connection:
-            (n_tickets, n_events), now = self.counts(), time.time()
+            n_tickets, n_events = self.counts()
+            now = time.time()
             made = [
                 Row(
                     n_tickets + k,

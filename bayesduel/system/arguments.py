@@ -55,7 +55,7 @@ Progress = Callable[[float], None] | None  # called with the share of the work d
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
-LONGEST_NOUN = 40  # letters
+LONGEST_NOUN = 40  # letters: half a line of a screen
 LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 _of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)

@@ -174,7 +174,8 @@ def _exchange(draft: Path, folder: Path) -> bool:
 @cache
 def _exchange_call() -> Callable[[bytes, bytes], int] | None:
     """Return the system's call that exchanges two paths in one step, if it has one."""
-    here, swap = -100, 2  # AT_FDCWD; RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
+    here = -100  # AT_FDCWD
+    swap = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
     system: Any = ctypes.CDLL(None) if os.name == "posix" else None
     if hasattr(system, "renameat2"):
         return lambda a, b: int(system.renameat2(here, a, here, b, swap))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DAMAGED", "ZARR_FORMAT", "open_datatree", "seal_of"]
 
-ZARR_FORMAT: Literal[3] = 3
+ZARR_FORMAT: Literal[3] = 3  # the current one (zarr-specs, version 3, 2023)
 # What making something of stored settings raises where they are not as they were stored.
 DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 SEAL = b"\nbayesduel sha256 "

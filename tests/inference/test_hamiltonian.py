@@ -7,7 +7,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.inference import hamiltonian, sample
-from bayesduel.inference.fit import FEWEST_OF_NUTS
+from bayesduel.inference.fit import NUTS_DRAWS
 from bayesduel.inference.hamiltonian import StandardCoordinates, sample_hamiltonian, start_of
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
@@ -219,9 +219,10 @@ def test_a_log_of_ties_prompts_and_judges_is_sampled_without_a_compiler(monkeypa
 
 def test_fewer_draws_of_many_coefficients(monkeypatch):
     monkeypatch.setattr(sample, "WEIGHED", 10)
-    monkeypatch.setattr("bayesduel.inference.fit.WORK", 12_000)
+    fewer = NUTS_DRAWS._replace(total=12_000)
+    monkeypatch.setattr("bayesduel.inference.fit.NUTS_DRAWS", fewer)
     fit = bd.fit(log_of("tie", 300), Davidson(TERMS["prompts and judges"]()), clusters=False)
-    assert fit["posterior"].sizes["draw"] == FEWEST_OF_NUTS // 4
+    assert fit["posterior"].sizes["draw"] == NUTS_DRAWS.least // 4
     rankings = bd.Rankings.from_orders([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"]] * 4)
     fit = bd.fit(rankings, PlackettLuce(), "nuts", draws=200)
     assert fit["posterior"].sizes["draw"] == 50

@@ -33,7 +33,6 @@ from bayesduel.models.scale_prior import Scale
 __all__ = ["Draws", "Log", "PairModel", "log_of"]
 
 ORDER = 1.0  # prior standard deviation of the side advantage, as in SideAdvantage
-UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 # Nats: twice what the last step of a search adds, which is taken without a look at the density
 # there. Evidences of five logs of 6 to 345 arms are right to 0.012 nats by it.
@@ -47,7 +46,8 @@ LEAST_STEP = STEP / 64  # 5,000 pairs need a sixteenth
 # 1e-4.
 SPACING = 1.4
 NEGLIGIBLE = 7.0  # nats below the best node, where nodes end: 0.1 % of its weight
-FARTHEST = 10.0  # logit of the free part (and logarithm of unevenness) beyond which no node is
+# Logit of the free part (and logarithm of unevenness) beyond which no node is: a share of 5e-5.
+FARTHEST = 10.0
 START = {UNEVEN: -1.0, FREE: -2.0}  # second size where the walk starts
 
 
@@ -236,8 +236,10 @@ class PairModel:
             return size, 0.0, prior
         if self.kind == UNEVEN:
             spread = float(np.exp(second))
-            prior += 0.5 * np.log(2 / np.pi) - 0.5 * (spread / UNEVENNESS) ** 2
-            prior += second - np.log(UNEVENNESS)
+            # Half-normal of scale 1: typical margins differ by a factor of e either way. `second`
+            # is the logarithm of the spread.
+            prior += 0.5 * np.log(2 / np.pi) - 0.5 * spread**2
+            prior += second
             scale = size * float(np.exp(-(spread**2)))
             return scale, spread, prior
         part = 1 / (1 + np.exp(-second))  # of the mean square: uniform

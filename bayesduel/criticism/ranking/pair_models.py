@@ -24,6 +24,7 @@ from bayesduel.jit import compiled
 
 __all__ = ["FREE", "ONE_SCORE", "RANKS", "SIDES", "UNEVEN", "draw_odds", "of_ranks", "of_scores"]
 
+# The models above, as compiled functions know them.
 ONE_SCORE = 0
 UNEVEN = 1
 FREE = 2
@@ -38,9 +39,6 @@ WEIGHT = WEIGHT / 2
 # Nats below its mode at which a density ends, about: 5 standard deviations of a normal one, 1e-5 of
 # the mass of an exponential one.
 DEPTH = 12.5
-SHALLOW = 0.8  # of `DEPTH`, and
-DEEP = 1.25  # where the search of an end stops: it takes one step for a normal density
-FARTHER = 4.0  # at most, of one step of that search
 # Cells of the grid from which z is drawn on one side of the mode, with exponential functions
 # between their ends: quantiles of a normal density to 0.005 deviations.
 CELLS = 16
@@ -173,10 +171,10 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
     reach = width * np.sqrt(2.0 * DEPTH)
     near = 0.0
     far = 0.0  # not found yet
-    # 40 steps at most; of 800 densities the longest took 13
+    # It takes one step for a normal density, and 40 at most; of 800 densities the longest took 13
     for _ in range(40):
         drop = top - log_density(pair, z + reach)
-        if SHALLOW * DEPTH < drop < DEEP * DEPTH:
+        if 0.8 * DEPTH < drop < 1.25 * DEPTH:  # near enough
             break
         if drop < DEPTH:
             near = reach
@@ -184,9 +182,9 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
             far = reach
         if near != 0.0 and far != 0.0:
             reach = 0.5 * (near + far)
-        else:  # as if the density fell with the square of the distance
-            factor = np.sqrt(DEPTH / max(drop, DEPTH / FARTHER**2))
-            reach *= max(factor, 1.0 / FARTHER)
+        else:  # as if the density fell with the square of the distance, but 4 times as far at most
+            factor = np.sqrt(DEPTH / max(drop, DEPTH / 4.0**2))
+            reach *= max(factor, 1.0 / 4.0)
     return float(z + reach)
 
 

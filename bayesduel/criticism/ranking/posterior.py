@@ -39,7 +39,7 @@ PRIOR = {
 }
 OF_RANKS = ("ranks alone", "ranks with exceptions")
 ONE_RANKING = ("one score", "uneven ranking", "ranks alone")
-SURE = 0.95  # posterior probability of what is taken as known
+SURE = Decision.confidence  # posterior probability of what is taken as known
 
 
 @dataclass(frozen=True, kw_only=True)

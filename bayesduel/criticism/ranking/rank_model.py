@@ -25,18 +25,20 @@ from scipy.special import betainc, betaincinv
 from bayesduel.criticism.ranking.evidence import ORDER, SIZE, SPACING, Draws, Log
 from bayesduel.criticism.ranking.pair_models import FREE, RANKS, of_ranks, of_scores
 from bayesduel.jit import compiled
+from bayesduel.system.cost import CostLimit
 
 __all__ = ["RankModel", "Sides"]
 
 # Log evidence of 16 arms has a standard deviation of 0.2 by 187 particles, over seeds, that of 43
 # arms one of 0.7 without exceptions and of 1.5 with them by 69, and a bias of as much downwards.
-PARTICLES = (16, 250)
-KEPT = 0.7  # effective share of the particles at each step of the power
+PARTICLES = CostLimit(total=3000, least=16, most=250)
+# Effective share of the particles at each step of the power. Larger: more steps and less error of
+# the evidence; not tuned.
+KEPT = 0.7
 SIZES = 7  # nodes of the size: 4.2 standard deviations on either side
 RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
 WIDEST = 1.0  # standard deviation of it, at most: that of its prior is 1.1
-DIFFERENCE = 0.1  # by which its curvature is measured
-CLOSE = 1e-6  # its last step
+CLOSE = 1e-6  # last step of the side advantage, in logits: steps of Newton's method square it
 MOST_EXCEPTIONS = 0.5  # where the order says nothing; every probability below is as probable
 
 
@@ -101,8 +103,9 @@ class Sides:
         # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
         found = minimize_scalar(cost, bounds=RANGE, method="bounded", options={"xatol": 0.01})
         mode = found.x
-        around = cost(mode - DIFFERENCE) + cost(mode + DIFFERENCE)
-        curvature = (around - 2 * cost(mode)) / DIFFERENCE**2
+        apart = 0.1  # for a second difference at a mode that is right to 0.01
+        around = cost(mode - apart) + cost(mode + apart)
+        curvature = (around - 2 * cost(mode)) / apart**2
         step = SPACING / np.sqrt(max(curvature, WIDEST**-2))
         places = np.arange(SIZES) - SIZES // 2
         return step, mode + step * places
@@ -161,8 +164,7 @@ class RankModel:
         """The particles at power 1, and the log evidence."""
         rng = self._rng
         n_arms = self.log.n_arms
-        # 3000 particles times arms, about
-        n = int(np.clip(3000 // n_arms, *PARTICLES))
+        n = PARTICLES.times(n_arms)
         orders = rng.permuted(np.tile(np.arange(n_arms), (n, 1)), axis=1)
         nodes = rng.integers(SIZES, size=n)
         exceptions = rng.uniform(0.0, MOST_EXCEPTIONS, n) if self._exceptions else np.zeros(n)

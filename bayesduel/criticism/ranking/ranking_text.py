@@ -1,11 +1,9 @@
 """The sentences about one ranking: how large, how probable, what to report."""
 
 from bayesduel.criticism.ranking.posterior import PRIOR, SURE, CyclicShare, RankingPosterior
-from bayesduel.text import SENTENCE, join, percent, plural, shorten
+from bayesduel.text import NAMED, SENTENCE, join, percent, plural, shorten
 
 __all__ = ["advice_words", "headline_words", "model_words", "size_words"]
-
-NAMED = 5  # arms of the top cycle that are named
 
 
 def headline_words(found: RankingPosterior, noun: str = "arm") -> str:

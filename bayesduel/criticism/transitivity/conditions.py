@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["condition_terms", "conditional_p_value"]
 
-DRAWS = 399  # replicated logs
-AGAIN = 20  # times that the votes of a level unit are drawn again
+# Replicated logs: p-values are multiples of 1 / 400, 5 % among them (Davison & Hinkley, "Bootstrap
+# Methods and their Application", 1997, section 4.2.5).
+DRAWS = 399
+# Times that votes of a level unit are drawn again: of two votes, all but 2^-20 are decided.
+AGAIN = 20
 
 
 def condition_terms(duels: Duels) -> "dict[str, Part]":

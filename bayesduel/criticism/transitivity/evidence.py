@@ -23,7 +23,8 @@ from bayesduel.intervals import TAILS95
 
 __all__ = ["LEVEL", "CycleEvidence", "cycle_evidence"]
 
-LEVEL = 0.05  # what p-values are held against
+# What p-values are held against: Fisher, "Statistical Methods for Research Workers", 1925.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,12 +11,10 @@ from scipy.special import expit
 from bayesduel.criticism.ranking.evidence import PairModel, log_of
 from bayesduel.criticism.ranking.pair_models import ONE_SCORE
 from bayesduel.criticism.transitivity.design import DecidedDuels
-from bayesduel.intervals import TAILS95
+from bayesduel.intervals import CERTAIN, TAILS95
 from bayesduel.posterior.draws import chunks
 
 __all__ = ["ScoreModel"]
-
-CERTAIN = 1e-9  # outcomes of chances nearer to 0 or 1 have no variance and no finite surprise
 
 
 class ScoreModel:

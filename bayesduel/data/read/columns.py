@@ -13,7 +13,10 @@ from bayesduel.data.read.words import BARE, SIDES
 from bayesduel.system.arguments import did_you_mean, shown_value
 
 __all__ = [
+    "FEW",
     "FLAG_WORDS",
+    "PEEK",
+    "REPEATED",
     "THIRD",
     "ColumnError",
     "Columns",
@@ -34,6 +37,11 @@ __all__ = [
 Peek = Callable[[Sequence[str]], Mapping[str, Any]]  # the texts of columns, of some rows
 Side = tuple[tuple[str, str], str, str]  # the words of a side, and the columns of both
 
+# What a column is taken for is guessed from its values. The notice tells a guess, and an
+# option corrects it. By eye; files of users are read with these (benchmarks.files_of_users).
+PEEK = 500  # first rows that are looked at
+REPEATED = 1.5  # rows per value, from which values are names of arms or units that come again
+FEW = 20  # values, up to which they are categories or words of an outcome
 THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
 FLAG_WORDS = {
     **dict.fromkeys(("true", "yes", "1", "1.0", "t", "y"), True),

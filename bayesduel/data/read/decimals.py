@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from bayesduel.data.read.columns import Columns
+from bayesduel.data.read.columns import PEEK, Columns
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.system.arguments import check_one_of
 
 __all__ = ["columns_with_commas", "text_with_point", "with_points"]
 
-PEEK = 500  # rows by which a column is judged
 WITH_COMMA = re.compile(r"\s*[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+\s*")
 NUMBER = re.compile(r"\s*([+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?|[+-]?,\d+)?\s*")
 # 1.050 where decimals follow commas

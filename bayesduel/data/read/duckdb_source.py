@@ -33,11 +33,11 @@ from bayesduel.text import FORMULA, join, printable
 __all__ = ["ENTRY", "PEEKED", "FileSource", "connected"]
 
 COUNTED = re.compile(r"U?[A-Z]*INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN|VARCHAR|\"NULL\"")
-MOST_KEYS = 10_000  # of JSON objects, each a column
+MOST_KEYS = 10_000  # of JSON objects, each a column: more are values written as keys
 COMPRESSIONS = ("none", "gzip", "zstd")
 LAYOUTS = {"jsonl": "newline_delimited", "array": "array", "object": "unstructured"}
 LARGEST_OBJECT = 1 << 24  # bytes of an object of JSON, one of several
-MOST_LABELS = 100_000  # of a column whose hashes are counted in their place
+MOST_LABELS = 100_000  # of a column whose hashes are counted in their place: a few MB of text
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
 PEEKED = 10_000  # rows by which columns are told apart
 VOTE_ROLES = ("margin", "sampling_weight", "judge", "group", "time", "covariate_0", "kept_0")

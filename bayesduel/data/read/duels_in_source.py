@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["duels_in"]
 
-FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
+# Times the median size, beyond which a margin or a covariate is an outlier: as far as metres are
+# among kilometres.
+FAR = 1_000
 
 
 @dataclass(frozen=True)

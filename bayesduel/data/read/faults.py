@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.read.columns import FLAG_WORDS, Roles, plain
-from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
+from bayesduel.data.read.outcomes import Code, Meaning, choose_meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.read.words import BYES
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
 from bayesduel.system.arguments import as_options, by_reader
-from bayesduel.text import count, join
+from bayesduel.text import EXAMPLES, count, join
 
 __all__ = [
     "EMPTY",
@@ -41,9 +41,7 @@ __all__ = [
 ]
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
-LONGEST_LABEL = 10_000
-SHOWN_FIRST = 3  # values of a column that a message lists
-SHOWN = 30  # characters of a value in a hint
+LONGEST_LABEL = 10_000  # of text by a model that is read as a name: several pages
 IS_EMPTY = " is empty"
 EMPTY = "rows without a value"
 COMMA = re.compile(r"\s*[+-]?\d[\d.\s]*,\d+\s*|\s*[+-]?,\d+\s*")  # a number with a decimal comma
@@ -100,7 +98,7 @@ class Examined:
     # place in `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
     # follow those of `FAULTS`, one per covariate.
     fault: np.ndarray
-    outcome: np.ndarray  # 1 left, -1 right, 0 tie, `LEFT_OUT` or `UNREADABLE`; int8
+    outcome: np.ndarray  # 1 left, -1 right, 0 tie, as `Code`; int8
     # left's share of each soft vote, NaN of the others; None where none is soft
     share: np.ndarray | None
     n_bad: int  # number of rows with a fault, including those of an entry with a bad weight
@@ -113,7 +111,7 @@ class Examined:
     @cached_property
     def left_out(self) -> np.ndarray:
         """Which entries are left out: the user said so, or they are no duels; bool."""
-        return (self.outcome == LEFT_OUT) & (self.fault == 0)
+        return (self.outcome == Code.LEFT_OUT) & (self.fault == 0)
 
 
 def missing_labels(
@@ -205,7 +203,7 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
         rule = rule.format(ignored=as_options(**{role: False}))
         values = [text for text in rows.shown_first.values if text.strip()]
         raise ValueError(
-            f"column {roles.shown_first!r} {rule}, got {join(values, SHOWN_FIRST, quote=True)}"
+            f"column {roles.shown_first!r} {rule}, got {join(values, EXAMPLES, quote=True)}"
         ) from None
 
 
@@ -299,7 +297,7 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         blame(tied == -1, "tie")
         blame((tied == 1) & decided, "tie, outcome")
         outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
-    blame(outcome == UNREADABLE, "outcome")
+    blame(outcome == Code.UNREADABLE, "outcome")
     margin = rows.margin
     if rows.margin is None and reading is not None and rows.outcome is not None:
         margin = reading.margin(rows.outcome)
@@ -324,7 +322,7 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     no_duel = _no_duels(rows)
     for entries in no_duel.values():
         fault[entries] = 0
-        outcome = np.where(entries, LEFT_OUT, outcome).astype(np.int8)
+        outcome = np.where(entries, Code.LEFT_OUT, outcome).astype(np.int8)
     n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
     soft = None if reading is None or rows.outcome is None else reading.share(rows.outcome)
     return Examined(fault, outcome, soft, n_bad, reading, margin, swapped, no_duel)

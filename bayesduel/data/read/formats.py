@@ -89,8 +89,8 @@ LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 # Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
 # is no longer read: 2 MB of it can hold a line of 4 GB.
 ENDLESS_LINE = 4 * LONGEST_LINE
-TITLES = 20  # lines of a title that are looked at for a header below them
-LONGEST_NAME = 255  # characters of a path in a message that there is no such file
+TITLES = 20  # lines of a title that are looked at for a header below them: a third of a page
+LONGEST_NAME = 255  # characters of a path in a message, as of a name of most file systems
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ __all__ = [
     "parse_fault",
 ]
 
-CHUNK = 20_000
+CHUNK = 20_000  # rows at a time: a few MB of Python's texts
 NOT_CLOSED = "has a quote that is not closed, or closed inside a field"
 
 

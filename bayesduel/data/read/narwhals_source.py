@@ -27,7 +27,8 @@ from bayesduel.text import to_json
 
 __all__ = ["FrameSource"]
 
-FEW_ROWS = 1_000  # of a lazy frame, by which its columns are told apart
+# Of a lazy frame, by which its columns are told apart: it may be computed anew each time.
+FEW_ROWS = 1_000
 CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, TypeError)
 
 

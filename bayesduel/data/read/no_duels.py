@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection
 
-from bayesduel.data.read.columns import Finder, has_word, texts_in
-from bayesduel.data.read.reading import REPEATED, measures
+from bayesduel.data.read.columns import REPEATED, Finder, has_word, texts_in
+from bayesduel.data.read.reading import measures
 from bayesduel.data.read.rows import NUMBER, are_numbers
 from bayesduel.data.read.words import (
     CLUBS,
@@ -26,7 +26,6 @@ __all__ = ["as_scores", "check_no_totals"]
 # Wins and losses in a table of standings; in German, French and Spanish or Italian by a letter.
 STANDINGS = (*RECORDS, ("s", "n"), ("v", "d"), ("g", "p"))
 UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
-SHOWN = 6  # columns that a message lists
 
 
 def check_no_totals(finder: Finder) -> None:
@@ -57,10 +56,10 @@ def as_scores(finder: Finder) -> str:
         arm = (named or sorted(labels, key=lambda name: len(texts[name])))[0]
         unit = next(name for name in labels if name != arm)
         by = as_options(shape="scores", left=arm, group=unit, outcome=numbers[0])
-        shown = join(numbers, SHOWN, quote=True, word="or")
+        shown = join(numbers, quote=True, word="or")
         return f"If {shown} is the score of a {arm!r}, use {by}. "
     if len(numbers) > 1:
-        shown = join(numbers, SHOWN, quote=True)
+        shown = join(numbers, quote=True)
         scores = as_options(shape="scores")
         ranks = as_options(shape="ranks")
         return f"If each of {shown} is an arm, use {scores}, or {ranks} where 1 is best. "

@@ -26,6 +26,7 @@ who lost (``worse``), or that 1 is of the right side (``right_better``), is read
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from math import isfinite
 from typing import Any
 
@@ -43,13 +44,12 @@ from bayesduel.text import count, join, shorten
 __all__ = [
     "CODINGS",
     "INDEX",
-    "LEFT_OUT",
     "LOSERS_NAME",
     "MEANS",
     "NAMED",
     "SCORED",
-    "UNREADABLE",
     "WINNERS_NAME",
+    "Code",
     "Meaning",
     "choose_meaning",
     "coding_of",
@@ -58,26 +58,42 @@ __all__ = [
     "says_both_bad",
 ]
 
-UNREADABLE = 2  # the outcome code of a row whose outcome is not understood
-LEFT_OUT = 3  # and of one that the user said to leave out
-LEFT = 1
-RIGHT = -1
-TIE = 0
-RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
-SAID = {"left": LEFT, "right": RIGHT, "tie": TIE, "none": LEFT_OUT}  # by `means`
-WON = {LEFT: "left wins", RIGHT: "right wins", TIE: "tie", LEFT_OUT: "left out"}
-SHOWN = 12  # values that a message lists
+
+class Code(IntEnum):
+    """What the outcome of a row says, as the numbers of a column of codes."""
+
+    LEFT = 1
+    RIGHT = -1
+    TIE = 0
+    UNREADABLE = 2  # not understood
+    LEFT_OUT = 3  # the user said to leave it out
+
+
+RESULTS: dict[int, str] = {Code.LEFT: "left", Code.RIGHT: "right", Code.TIE: "tie"}
+SAID: dict[str, int] = {
+    "left": Code.LEFT,
+    "right": Code.RIGHT,
+    "tie": Code.TIE,
+    "none": Code.LEFT_OUT,
+}  # by `means`
+WON: dict[int, str] = {
+    Code.LEFT: "left wins",
+    Code.RIGHT: "right wins",
+    Code.TIE: "tie",
+    Code.LEFT_OUT: "left out",
+}
+SHOWN = 12  # values that a message lists: those of most codings are fewer
 WINNERS_NAME = "the winner's name"
 LOSERS_NAME = "the loser's name"
 
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
-TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
+TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, Code.TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
-    "1/0/0.5": {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
-    "1/-1/0": {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
-    "1/2": {1.0: LEFT, 2.0: RIGHT},
-    "1/2/0": {1.0: LEFT, 2.0: RIGHT, 0.0: TIE},
-    "0/1/2": {0.0: LEFT, 1.0: RIGHT, 2.0: TIE},
+    "1/0/0.5": {1.0: Code.LEFT, 0.0: Code.RIGHT, 0.5: Code.TIE},
+    "1/-1/0": {1.0: Code.LEFT, -1.0: Code.RIGHT, 0.0: Code.TIE},
+    "1/2": {1.0: Code.LEFT, 2.0: Code.RIGHT},
+    "1/2/0": {1.0: Code.LEFT, 2.0: Code.RIGHT, 0.0: Code.TIE},
+    "0/1/2": {0.0: Code.LEFT, 1.0: Code.RIGHT, 2.0: Code.TIE},
 }
 SIGNED = "1/-1/0"
 OWN = "columns"
@@ -166,26 +182,26 @@ class Meaning:
         return np.array([*by_text, np.nan])[outcome.code]
 
     def read(self, left: Coded, right: Coded, outcome: Coded) -> np.ndarray:
-        """Return the code of each row: 1 left, -1 right, 0 tie, LEFT_OUT or UNREADABLE; int8."""
-        missing = self.codes.get("", UNREADABLE) if self.exact else UNREADABLE
-        by_text = [self.codes.get(self.key(text), UNREADABLE) for text in outcome.values]
+        """Return the code of each row: 1 left, -1 right, 0 tie, as `Code`; int8."""
+        missing = self.codes.get("", Code.UNREADABLE) if self.exact else Code.UNREADABLE
+        by_text = [self.codes.get(self.key(text), Code.UNREADABLE) for text in outcome.values]
         if not self.by_name:
             return np.array([*by_text, missing], dtype=np.int8)[outcome.code]
         arms = set() if self.exact else _folded(left) | _folded(right)
         for k, text in enumerate(outcome.values):
             if text.strip().casefold() in arms:  # an arm called "draw" is an arm
-                by_text[k] = UNREADABLE
+                by_text[k] = Code.UNREADABLE
         result = np.array([*by_text, missing], dtype=np.int8)[outcome.code]
-        said = self.exact & (result != UNREADABLE)
+        said = self.exact & (result != Code.UNREADABLE)
         for fold in (str.casefold, str):  # the exact spelling has the last word
             ids: dict[str, int] = {}
             is_left, is_right = (
                 _numbered(outcome, fold, ids, -1) == _numbered(side, fold, ids, -2)
                 for side in (left, right)
             )
-            result[is_left & ~is_right & ~said] = RIGHT if self.loser else LEFT
-            result[is_right & ~is_left & ~said] = LEFT if self.loser else RIGHT
-            result[is_left & is_right & ~said] = TIE  # a duel with itself
+            result[is_left & ~is_right & ~said] = Code.RIGHT if self.loser else Code.LEFT
+            result[is_right & ~is_left & ~said] = Code.LEFT if self.loser else Code.RIGHT
+            result[is_left & is_right & ~said] = Code.TIE  # a duel with itself
         return result
 
     def says(self, text: str) -> str:
@@ -238,7 +254,7 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
             codes[key] = SAID[word]
         elif re.fullmatch(NUMBER, word) and 0 <= float(word) <= 1:
             shares[key] = float(word)
-            codes[key] = LEFT if float(word) >= 0.5 else RIGHT
+            codes[key] = Code.LEFT if float(word) >= 0.5 else Code.RIGHT
         else:
             raise ValueError(
                 f"{by_reader('means', '--means')} should give left, right, tie, a grade such as "
@@ -246,14 +262,14 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
                 f"each value, got {meaning!r} for {value!r}"
             )
         said[text] = None if word == "none" else word
-    if grades and any(abs(code) == LEFT for key, code in codes.items() if key not in grades):
+    if grades and any(abs(code) == Code.LEFT for key, code in codes.items() if key not in grades):
         raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
     return Meaning(
         MEANS,
         f"{join(list(said), word='or', quote=True)}, as {as_options(means=None)} says; add the "
         "value there (none: leave out its rows)",
         codes,
-        by_name={*codes.values()} <= {TIE, LEFT_OUT} and not grades,
+        by_name={*codes.values()} <= {Code.TIE, Code.LEFT_OUT} and not grades,
         grades=grades or None,
         shares=shares or None,
         exact=True,
@@ -311,7 +327,9 @@ def choose_meaning(
         return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
     sides = side_of(*columns[:2]) or ()  # X is no tie beside Y
     for name, way in ways.items():
-        codes = {key: code for key, code in way.codes.items() if code != TIE or key not in sides}
+        codes = {
+            key: code for key, code in way.codes.items() if code != Code.TIE or key not in sides
+        }
         ways[name] = replace(way, codes=codes)
     sided = _sided_way(outcome, sides)
     ways |= {} if sided is None else {sided.coding: sided}
@@ -319,11 +337,11 @@ def choose_meaning(
     chosen, most, clash = _best(ways, times, columns)
     if _folded(outcome) & (_folded(left) | _folded(right)):
         named = NAMES.read(left, right, outcome)
-        by_name = n[named != UNREADABLE].sum()
+        by_name = n[named != Code.UNREADABLE].sum()
 
         def apart(way: Meaning) -> np.ndarray:
             coded = way.read(left, right, outcome)
-            return (coded != named) & (coded != UNREADABLE) & (abs(named) == LEFT)
+            return (coded != named) & (coded != Code.UNREADABLE) & (abs(named) == Code.LEFT)
 
         if by_name >= most:  # of two codings, the one that agrees with the names
             chosen = next((way for way in (chosen, *clash) if not apart(way).any()), chosen)
@@ -424,7 +442,9 @@ class _Values:
         if way.shares or way.margins or way.sized:
             return ()
         texts = [t for t in self.counts if not way.by_name or t.strip().casefold() not in arms]
-        meant = {t: RESULTS.get(way.codes.get(way.key(t), UNREADABLE), "?") for t in texts[:SHOWN]}
+        meant = {
+            t: RESULTS.get(way.codes.get(way.key(t), Code.UNREADABLE), "?") for t in texts[:SHOWN]
+        }
         order = [*RESULTS.values(), "?"]
         texts = sorted(meant, key=lambda text: order.index(meant[text]))
         return tuple((text, meant[text]) for text in texts)
@@ -514,7 +534,7 @@ def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Meaning]:
 
 def _sides(left: str, right: str) -> dict[str | float, int]:
     """Return what two words say, the one of the left arm and the one of the right."""
-    return {outcome_key(left): LEFT, outcome_key(right): RIGHT}
+    return {outcome_key(left): Code.LEFT, outcome_key(right): Code.RIGHT}
 
 
 def _is_soft(key: str | float) -> bool:
@@ -525,8 +545,8 @@ def _soft_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are the probability that left is better."""
     keys = {outcome_key(text) for text in outcome.values}
     shares = {key: float(key) for key in keys if _is_soft(key)}
-    codes: dict[str | float, int] = {0.0: RIGHT, 1.0: LEFT}
-    codes |= {key: LEFT if share >= 0.5 else RIGHT for key, share in shares.items()}
+    codes: dict[str | float, int] = {0.0: Code.RIGHT, 1.0: Code.LEFT}
+    codes |= {key: Code.LEFT if share >= 0.5 else Code.RIGHT for key, share in shares.items()}
     words: dict[str | float, int] = {}
     for left, right in SIDES_SAID:
         words |= _sides(left, right)
@@ -541,7 +561,7 @@ def _percent_way(outcome: Coded) -> Meaning:
     for key in keys:
         if isinstance(key, float) and 0 <= key <= 100:
             shares[key] = key / 100
-            codes[key] = LEFT if key >= 50 else RIGHT
+            codes[key] = Code.LEFT if key >= 50 else Code.RIGHT
     return Meaning(PERCENTS, "a number from 0 to 100", codes, shares=shares)
 
 
@@ -627,7 +647,7 @@ def _best(
     if not any(isinstance(outcome_key(name), float) for name in columns[:2]):
         decided.insert(0, _own_coding(columns))
     named = [c for c in decided if c is not None and read.get(c, -1) >= 0.9 * most]
-    both_sides = [c for c in equal if {LEFT, RIGHT} <= {*codes[c].values()}]
+    both_sides = [c for c in equal if {Code.LEFT, Code.RIGHT} <= {*codes[c].values()}]
     best = (named or both_sides or equal)[0]
     others = apart(best, equal)
     settled = bool(others) or not set(equal) - {best}

@@ -27,7 +27,7 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import Columns, Finder, plain, take
+from bayesduel.data.read.columns import PEEK, Columns, Finder, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
@@ -39,7 +39,6 @@ from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import open_log
-from bayesduel.data.read.table import PEEK
 from bayesduel.data.read.words import OF_PLACES, ORDINALS, OUTCOMES
 from bayesduel.data.reading import HEADER_AGAIN, LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
@@ -82,7 +81,7 @@ OF_SHAPE = {"arm": "left", "rank": "outcome"}  # what shapes call roles of ranki
 FORM_ROLES = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 BESIDE = ("weight", "judge", "group")  # columns that may be False
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
-NAMED = 8  # columns and words that a notice names
+NAMED = 8  # columns and words that a notice names: two lines of a screen
 
 
 class Found(NamedTuple):

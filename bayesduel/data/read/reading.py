@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.data.labels import alike_words, labels_alike
-from bayesduel.data.read.columns import Columns, Roles, plain
+from bayesduel.data.read.columns import FEW, REPEATED, Columns, Roles, plain
 from bayesduel.data.read.dates import formats_in_doubt
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import (
     LOSERS_NAME,
     NAMED,
-    TIE,
     WINNERS_NAME,
     WON,
+    Code,
     Meaning,
     says_both_bad,
 )
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from bayesduel.data.read.narwhals_source import FrameSource
     from bayesduel.data.read.shape import Source
 
-__all__ = ["REPEATED", "measures", "not_used", "notice_of", "understood"]
+__all__ = ["measures", "not_used", "notice_of", "understood"]
 
-SHOWN = 8  # values of an outcome that are listed
-FEW = 20  # values up to which a column is taken for categories rather than for units
-LONGEST = 40  # characters of a value
+SHOWN = 8  # values of an outcome that are listed, each on a line of its own
+LONGEST = 40  # characters of a value: half a line of a screen
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
 SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
 UNIX = (946_684_800, 4_102_444_800)  # seconds since 1970 at the start of 2000 and of 2100
-REPEATED = 1.5  # rows per value above which a column may be a unit that votes share
 
 
 def understood(
@@ -191,7 +189,7 @@ def _meaning_in_words(
         return f"two scores, left's first; the {better} is better"
     understood = {text: meaning.says(text) for text in counted}
     if neither is not None:
-        ties = [text for text, words in understood.items() if words == WON[TIE]]
+        ties = [text for text, words in understood.items() if words == WON[Code.TIE]]
         understood |= {text: _of_tie(text, neither) for text in ties}
     known = [text for text, words in understood.items() if words]
     if meaning.by_name:
@@ -204,7 +202,7 @@ def _meaning_in_words(
 
 def _of_tie(text: str, neither: str) -> str:
     """Return what a tie means where `neither` is the arm that wins the votes "both bad"."""
-    return f"{neither} wins" if says_both_bad(text) else f"{WON[TIE]} left out"
+    return f"{neither} wins" if says_both_bad(text) else f"{WON[Code.TIE]} left out"
 
 
 def _listed(

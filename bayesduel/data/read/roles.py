@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.columns import (
+    FEW,
+    REPEATED,
     Finder,
     Peek,
     Roles,
@@ -91,8 +93,6 @@ STEMS = (
     "id",
 )
 WON = {"win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected"}
-REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
-FEW = 20  # values that a column of outcomes may have which is not found
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),

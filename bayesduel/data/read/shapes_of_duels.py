@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import eq
 from typing import Any
 
-from bayesduel.data.read.columns import Finder, has_word, plain
+from bayesduel.data.read.columns import REPEATED, Finder, has_word, plain
 from bayesduel.data.read.outcome_text import difference
 from bayesduel.data.read.outcomes import coding_of
 from bayesduel.data.read.roles import ROLES, arms_in, scores_in, shared_start, wins_columns
@@ -23,7 +23,6 @@ from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.read.table import (
     ABSENT,
     JUDGES,
-    REPEATED,
     SIGNS,
     TWO_ROWS,
     Table,
@@ -46,7 +45,7 @@ from bayesduel.data.read.words import (
     WINS,
 )
 from bayesduel.system.arguments import as_options
-from bayesduel.text import join
+from bayesduel.text import EXAMPLES, join
 
 __all__ = [
     "counts",
@@ -62,7 +61,6 @@ __all__ = [
     "versus",
 ]
 
-NAMED = 3  # columns that a role of several names
 OF_MATCHES = ("left", "right", "outcome", "group")  # options that name columns of matches
 REVERSE = "a win, a loss or a draw, and the reverse in the other row of the match"
 SEPARATORS = (
@@ -146,7 +144,7 @@ def results(table: Table) -> Shape | str:
         query,
         said,
         open=True,
-        roles={"model_a": first, "model_b": join(away, NAMED), "winner": "the cells"},
+        roles={"model_a": first, "model_b": join(away, EXAMPLES), "winner": "the cells"},
     )
 
 
@@ -182,7 +180,7 @@ def one_hot(table: Table) -> Shape | str:
         said,
         rule,
         open=True,
-        roles={"winner": join([*number], NAMED)},
+        roles={"winner": join([*number], EXAMPLES)},
     )
 
 
@@ -517,7 +515,7 @@ def pairs(table: Table) -> Shape | str:
         open=True,
         ordered=False,
         used=used,
-        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, NAMED))
+        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, EXAMPLES))
         | ({"judge": judge} if judge else {}),
     )
 
@@ -551,7 +549,7 @@ def judges(table: Table) -> Shape | str:
     query = f"SELECT *, part AS judge, {silent} FROM ({query})"
     said = f"judges={', '.join(verdicts)}, winner=what each says"
     said += "" if grouped else "; the votes of a row are a group"
-    own = dict.fromkeys(("winner", "judge"), join(verdicts, NAMED))
+    own = dict.fromkeys(("winner", "judge"), join(verdicts, EXAMPLES))
     return Shape(
         "a column for each judge",
         (*verdicts,),

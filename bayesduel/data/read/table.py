@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bayesduel.data.read.columns import THIRD, Columns, bare, plain, side_of, take
+from bayesduel.data.read.columns import PEEK, REPEATED, THIRD, Columns, bare, plain, side_of, take
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
 from bayesduel.data.read.roles import ROLES, arms_in, goes_on
@@ -22,9 +22,7 @@ __all__ = [
     "ALTERNATIVES",
     "ITEMS",
     "JUDGES",
-    "PEEK",
     "RANKING",
-    "REPEATED",
     "ROWS",
     "SETS",
     "SIGNS",
@@ -39,8 +37,6 @@ __all__ = [
     "number_in",
 ]
 
-PEEK = 500  # rows by which a shape is recognised
-REPEATED = 1.5  # duels per arm above which the texts of a column name arms
 ITEMS = tuple(
     stem + end
     for stem in (

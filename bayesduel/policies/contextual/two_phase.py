@@ -68,8 +68,10 @@ def select(belief, memory, t, rng):
     place = memory.place[0]
     if place < n:
         memory.place[0] += 1
-        memory.noted[0], memory.noted[1] = place, belief.successes[memory.basis[place]]
-        return memory.basis[place]
+        item = memory.basis[place]
+        memory.noted[0] = place
+        memory.noted[1] = belief.successes[item]
+        return item
     if memory.left[0] < 0:
         estimate(memory)
     return exploit(belief, memory, memory.preference)

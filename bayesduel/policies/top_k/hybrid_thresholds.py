@@ -18,6 +18,8 @@ from bayesduel.margins.tallies import no_margins
 
 __all__ = ["null_thresholds"]
 
+# Duels of a pair at which quantiles are simulated; between them they are interpolated in the
+# logarithm.
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
-from bayesduel.data.read.outcomes import NAMES, UNREADABLE
+from bayesduel.data.read.outcomes import NAMES, Code
 from bayesduel.data.read.rows import Coded
 from tests.support.writing import expected, same, write
 
@@ -63,7 +63,7 @@ def test_a_row_without_an_arm_is_not_won_by_it():
 
     left, right = column(["x", "y"], [0, -1]), column(["y", "z"], [0, 1])
     outcome = column(["y", "tie", "x"], [0, 2])
-    assert NAMES.read(left, right, outcome).tolist() == [-1, UNREADABLE]
+    assert NAMES.read(left, right, outcome).tolist() == [-1, Code.UNREADABLE]
 
 
 def test_numbers_are_names_where_only_names_fit(tmp_path):
