@@ -113,7 +113,7 @@ def test_winners_complete_what_they_hold(fit):
     found = bd.winners(fit)
     offered = [name for name in dir(found) if not name.startswith("_")]
     assert {"table", "to_dataframe", "summary", "win_rate", "sel", "attrs"} <= {*offered}
-    assert len(offered) < 50 and all(hasattr(found, name) for name in offered)
+    assert len(offered) < 60 and all(hasattr(found, name) for name in offered)
     places = found.rank.to_series()
     assert places[found.table().index].tolist() == [1, 2, 3]
 

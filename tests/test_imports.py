@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # Rooms that all three wings stand on, and the wings themselves, from the ground up.
-GROUND = ("system", "jit", "intervals", "text", "preference", "margins")
+GROUND = ("system", "jit", "intervals", "text", "records", "preference", "margins")
 ANALYSIS = (
     "data",
     "models",

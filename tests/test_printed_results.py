@@ -80,7 +80,6 @@ RESULTS = {
     "top-k": lambda log, fit, folder: bd.top_k(fit, 3),
     "predictions": lambda log, fit, folder: bd.predict(fit, NAMES[:5], NAMES[5]),
     "one prediction": lambda log, fit, folder: bd.predict(fit, *NAMES[:2]),
-    "some of predictions": lambda log, fit, folder: bd.predict(fit, NAMES[:5], NAMES[5])[["win"]],
     "judges": lambda log, fit, folder: bd.judge_agreement(log, fit),
     "panel": lambda log, fit, folder: bd.panel(log, fit),
     "audit": lambda log, fit, folder: bd.audit(fit, log, by=["judge"]),
@@ -98,7 +97,6 @@ RESULTS = {
     "calibration": lambda log, fit, folder: held_out(log, BradleyTerry(), folds=2, draws=200),
     "policies": lambda log, fit, folder: compare_regrets(compared()),
     "few runs": lambda log, fit, folder: compare_regrets(compared(n_runs=5)),
-    "one policy": lambda log, fit, folder: compare_regrets(compared()).isel(policy=1),
     "status": lambda log, fit, folder: studied(folder),
 }
 
@@ -125,6 +123,7 @@ TABLED = (
     "panel",
     "policies",
     "few runs",
+    "categories",
     "audit",
     "generalizability",
     "sources",

@@ -229,6 +229,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/data/votes.py", "_pieces", "getattr(value, part.name)"),
         ("bayesduel/data/votes.py", "fingerprint", "getattr(log, part.name)"),
     ),
+    "an attribute that a program asks a record for, as it would ask its Dataset": (
+        ("bayesduel/records.py", "Record.__getattr__", "getattr(self._dataset, name)"),
+    ),
     "fields of the class, named in the code": (
         ("bayesduel/serve/options.py", "Options.__post_init__", "getattr(self, name)"),
         ("bayesduel/study/replies.py", "Replies._found", "getattr(row, name)"),
@@ -288,7 +291,6 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/score_model.py", "ScoreModel.settings", "getattr(self, f.name)"),
         ("models/settings.py", "ByValue.settings", "getattr(self, f.name)"),
         ("models/term.py", "Part.flat", "getattr(self, name, 0)"),
-        ("bayesduel/posterior/winners_dataset.py", "Winners.__dir__", "vars(Winners)"),
         ("models/settings.py", "_values", "getattr(one, name)"),
     ),
     "the columns of a log, listed in the package; it reads an array and calls nothing": (

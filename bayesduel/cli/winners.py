@@ -138,7 +138,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.scores import scores_words
     from bayesduel.posterior.verdict import across_words
-    from bayesduel.posterior.winners_dataset import check_words
+    from bayesduel.posterior.winners_record import check_words
     from bayesduel.reporting.ranking import order_words
     from bayesduel.reporting.ranking_table import columns_of, rank_range_words, ranking_table
     from bayesduel.reporting.section import Text, Verdict

@@ -10,15 +10,19 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
+    from bayesduel.records import Record
+
 __all__ = ["plot_policies", "plot_profiles"]
 
 
-def _size(comparison: "xr.Dataset", *args: object, **settings: object) -> tuple[float, float]:
+def _size(
+    comparison: "Record | xr.Dataset", *args: object, **settings: object
+) -> tuple[float, float]:
     return 7.2, 1.1 + 0.3 * comparison.sizes.get("policy", 1)
 
 
-def _check(comparison: "xr.Dataset") -> None:
-    """Raise ValueError unless a Dataset is a comparison of policies."""
+def _check(comparison: "Record | xr.Dataset") -> None:
+    """Raise ValueError unless this is a comparison of policies."""
     if "ratio_at" not in comparison:
         raise ValueError(
             "comparison should be what bayesduel.compare_policies returned, "
@@ -27,7 +31,7 @@ def _check(comparison: "xr.Dataset") -> None:
 
 
 @style.figure(_size, "bayesduel.compare_policies")
-def plot_policies(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
+def plot_policies(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     """Plot each policy's regret relative to the reference, the least at the top.
 
     The bar is the interval; there is none where the runs or problems are too few. Filled dots:
@@ -37,7 +41,7 @@ def plot_policies(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     Raises
     ------
     ValueError
-        If the Dataset is of something else.
+        If it is a Dataset of something else.
     """
     _check(comparison)
     shown = comparison.sortby("ratio")
@@ -58,7 +62,7 @@ def plot_policies(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
 
 
 @style.figure((7.2, 4.6), "bayesduel.compare_policies")
-def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
+def plot_profiles(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     """Plot performance profiles: the share of runs up to each ratio, with pointwise intervals.
 
     A policy whose curve is above another's everywhere is better by every such count.
@@ -66,7 +70,7 @@ def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     Raises
     ------
     ValueError
-        If the Dataset is of something else.
+        If it is a Dataset of something else.
     """
     _check(comparison)
     ratio = comparison["ratio_at"].values

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
+    from bayesduel.posterior.winners import Winners
+
 __all__ = [
     "CRITERION_NAMES",
     "LEAST",
@@ -45,7 +47,7 @@ def preference_size(n_arms: int) -> tuple[float, float]:
     "bayesduel.winners",
 )
 def plot_preference(
-    winners: "xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
 ) -> "Axes":
     """Plot the probability that the arm of the row beats the arm of the column.
 
@@ -99,7 +101,9 @@ def winners_size(n_rows: int) -> tuple[float, float]:
     lambda winners, least=LEAST: winners_size(len(_by_criterion(winners, least)[0])),
     "bayesduel.winners",
 )
-def plot_winners(winners: "xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST) -> "Axes":
+def plot_winners(
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST
+) -> "Axes":
     """Plot the probability that each arm wins, by winner criterion.
 
     Arms with less than `least` under every criterion share one row; for Condorcet, another row
@@ -132,7 +136,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = style.NEW, *, least: float 
     return ax
 
 
-def _by_criterion(winners: "xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
+def _by_criterion(winners: "Winners | xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
     """Return the labels of the rows, and the probabilities of shape (rows, criteria)."""
     check_range(least, "least", "in [0, 1)")
     ranked = in_order(winners)

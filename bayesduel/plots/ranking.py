@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots import style
-from bayesduel.posterior.winners_dataset import best_first
 from bayesduel.system.arguments import check_type
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
@@ -13,6 +12,8 @@ from bayesduel.text import percent
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
+
+    from bayesduel.posterior.winners import Winners
 
 __all__ = [
     "check_tables",
@@ -36,15 +37,27 @@ def ranks_size(n_arms: int) -> tuple[float, float]:
     return side + 1.8, side + 0.6
 
 
-def in_order(winners: "xr.Dataset") -> "xr.Dataset":
+def in_order(winners: "Winners | xr.Dataset") -> "xr.Dataset":
     """Return the winners with arms (and opponents) in rank order, best first."""
     if "order" not in winners:
         raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
-    found = winners.isel(arm=best_first(winners))
+    found = winners.isel(arm=_best_first(winners))
     return found.sel(opponent=found["arm"].values) if "opponent" in found.dims else found
 
 
-def check_tables(winners: "xr.Dataset", name: str) -> None:
+def _best_first(winners: "Winners | xr.Dataset") -> np.ndarray:
+    """Return the indices of the arms, best mean rank first, as the arms stand now.
+
+    ``order`` is of the arms as `winners` returned them, and stays the same where they are sorted.
+    """
+    order = winners["order"].values
+    rank = winners["rank_mean"].values
+    if (np.diff(rank[order]) >= 0).all():
+        return np.asarray(order)
+    return np.lexsort((-winners["win_rate"].values, rank))  # as `winners` orders them
+
+
+def check_tables(winners: "Winners | xr.Dataset", name: str) -> None:
     """Check that winners hold a variable that is made for few arms only."""
     if name not in winners:
         raise ValueError(
@@ -57,7 +70,7 @@ def check_tables(winners: "xr.Dataset", name: str) -> None:
     lambda winners, places=None: ranking_size(len(places_of(winners, places))), "bayesduel.winners"
 )
 def plot_ranking(
-    winners: "xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
 ) -> "Axes":
     """Plot the arms in rank order, the best at the top, with win rates and intervals.
 
@@ -97,7 +110,7 @@ def plot_ranking(
 
 
 @style.figure(lambda winners: ranks_size(in_order(winners).sizes["arm"]), "bayesduel.winners")
-def plot_ranks(winners: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
+def plot_ranks(winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the probability of each rank of each arm as a heat map, arms in rank order.
 
     With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
@@ -123,7 +136,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     return ax
 
 
-def places_of(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
+def places_of(winners: "Winners | xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
     n_arms = winners.sizes["arm"]
     check_type(places, slice | None, "places", "a slice such as slice(0, 40)")

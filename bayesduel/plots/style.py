@@ -68,14 +68,14 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.check": "bayesduel.criticism.check_result.Check",
     "bayesduel.compare_models": "bayesduel.criticism.compare.Comparison",
     "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
-    "bayesduel.compare_policies": "xarray.Dataset",
+    "bayesduel.compare_policies": "bayesduel.simulation.policy_comparison.PolicyComparison",
     "bayesduel.fit": "xarray.DataTree",
     "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
     "bayesduel.panel": "bayesduel.posterior.panel.Panel",
     "bayesduel.prior_predictive": "xarray.DataTree",
     "bayesduel.simulate": "xarray.DataTree",
     "bayesduel.sources": "bayesduel.posterior.sources.SourceAgreement",
-    "bayesduel.winners": "xarray.Dataset",
+    "bayesduel.winners": "bayesduel.posterior.winners.Winners",
 }
 EXAMPLES_HEAD = "\n\nExamples\n--------"
 EXAMPLES = {  # how what a plot shows is made
@@ -111,6 +111,8 @@ OF_FIT = (  # that a plot makes of a fit itself; others take the log, which a fi
     *("bayesduel.category_ranks", "bayesduel.check_margins"),
     *("bayesduel.sources", "bayesduel.winners"),
 )
+# Of which a plot takes an xarray.Dataset, too: arms in another order, or a file opened again
+OF_DATASET = ("bayesduel.compare_policies", "bayesduel.winners")
 AX = "ax\n    Axes to draw on. Default: those of a new figure."
 DOCUMENTED = """
 
@@ -169,7 +171,10 @@ def figure[**P](
             if source in OF_FIT and isinstance(first, import_module("xarray").DataTree):
                 home, _, function = source.rpartition(".")
                 first = given.arguments[name] = getattr(import_module(home), function)(first)
-            if not isinstance(first, getattr(import_module(module), class_name)):
+            drawable = [getattr(import_module(module), class_name)]
+            if source in OF_DATASET:
+                drawable.append(import_module("xarray").Dataset)
+            if not isinstance(first, tuple(drawable)):
                 raise TypeError(
                     f"{name} should be what {source} returned, got {type(first).__name__}; "
                     f"{plot.__name__}({source}(...)) draws it"
@@ -196,7 +201,8 @@ def figure[**P](
         summary, _, own = text.partition("\n\nParameters\n----------\n")
         if not own.startswith(f"{name}\n"):
             or_fit = ", or a fit" * (source in OF_FIT)
-            own = f"{name}\n    What :func:`{source}` returned{or_fit}.\n{own}".rstrip()
+            or_its = ", its Dataset" * (source in OF_DATASET)
+            own = f"{name}\n    What :func:`{source}` returned{or_its}{or_fit}.\n{own}".rstrip()
         entries = re.split(r"\n(?=\S)", own)
         entries.insert(list(signature.parameters).index("ax"), AX)
         common = DOCUMENTED.format(name=name, source=source, fit=", nor a fit" * (source in OF_FIT))

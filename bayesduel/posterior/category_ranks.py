@@ -10,8 +10,9 @@ from bayesduel.intervals import eti
 from bayesduel.models import CategoryEffects
 from bayesduel.posterior.draws import check_fit, chunks
 from bayesduel.preference import ranks
+from bayesduel.records import Record
 from bayesduel.system.options import Decision, check_options
-from bayesduel.text import SENTENCE, join, json_ready, plural, probability, screen, shorten
+from bayesduel.text import SENTENCE, join, json_ready, plural, probability, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryRanks", "category_ranks"]
 
-ROWS = 12  # categories printed; a screen has room for as many below its sentences
 ENDS = ("mean", "lower", "upper")
 
 
-class CategoryRanks(xr.Dataset):
+class CategoryRanks(Record):
     """Scores and ranks by category, printed as a sentence and a table of categories."""
 
     __slots__ = ()
@@ -58,6 +58,14 @@ class CategoryRanks(xr.Dataset):
             return f"{words}{first} No category has another best {noun} {level}."
         names = join(other.index, 4)
         return f"{words}{first} Another {noun} is the best {level} in {names}."
+
+    def reversal_words(self) -> str:
+        """Return what the printed columns of reversed pairs are."""
+        return (
+            "Pairs reversed: the expected share of pairs whose order in the category is not their "
+            "order overall. If ranks are uncertain, it is above 0 even for equal rankings. Surely: "
+            f"pairs that are reversed with probability {self.attrs['confidence']:g} or more."
+        )
 
     def table(self) -> pd.DataFrame:
         """Return one row per category, those that differ most from the overall ranking first."""
@@ -121,15 +129,9 @@ class CategoryRanks(xr.Dataset):
         return plain
 
     def __repr__(self) -> str:
-        if "sentence" not in self.attrs or "reversed_pairs" not in self:
-            return super().__repr__()
-        table = self.table()
-        rows = table.head(ROWS).round(2).to_string(max_colwidth=24).split("\n")
-        more = len(table) - ROWS
-        if more > 0:
-            rows.append(f"... and {more:,} more categories (.table() has all)")
-        methods = "Methods: table(), scores(), changes(), summary(), to_dict()"
-        return screen([self.sentence, ""], rows, [methods])
+        methods = "Methods: table(), scores(), changes(), summary()"
+        notes = (self.reversal_words(), methods)
+        return self._printed([self.sentence, ""], notes, whole=".table()")
 
 
 def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence) -> CategoryRanks:
@@ -145,7 +147,9 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
 
     Returns
     -------
-    A Dataset. By category and arm: ``score_mean``, ``_lower``, ``_upper``, ``rank_mean``,
+    A record, whose ``.to_dataset()`` is an ``xarray.Dataset``.
+
+    By category and arm: ``score_mean``, ``_lower``, ``_upper``, ``rank_mean``,
     ``_lower``, ``_upper`` (1 is best), ``best_probability``, ``deviation_mean``, ``_lower``,
     ``_upper`` and ``duels``. By arm: ``overall_score_*``, ``overall_rank_*`` and
     ``overall_best_probability``: of scores that are averaged over the categories, by their votes.
@@ -225,7 +229,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
         "source": fit.attrs.get("source", ""),
     }
     coords = {"category": categories, "arm": arms, "opponent": arms}
-    result = CategoryRanks(variables, coords=coords, attrs=attrs)
+    result = CategoryRanks(xr.Dataset(variables, coords=coords, attrs=attrs))
     result.attrs["sentence"] = result.words()
     return result
 

@@ -31,6 +31,7 @@ from bayesduel.posterior.duels_to_predict import (
     members_of,
 )
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
+from bayesduel.records import Record
 from bayesduel.system.arguments import (
     as_options,
     by_reader,
@@ -42,46 +43,33 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
-from bayesduel.text import (
-    count,
-    join,
-    percent,
-    printed_tables,
-    screen,
-    section_html,
-    shorten,
-)
+from bayesduel.text import count, join, percent, shorten
 
 __all__ = ["Predictions", "notes", "predict", "win_words"]
 
 NOTES = ("ties", "new_arms", "given", "missing", "unknown", "not_given", "not_read", "sides")
 
 
-class Predictions(xr.Dataset):
-    """A Dataset of predictions; as a frame it has a row per duel, also for a single duel."""
+class Predictions(Record):
+    """Predictions of duels; as a frame they have a row per duel, also for a single duel."""
 
     __slots__ = ()
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return a variable, or predictions with some of the variables, of a list of names."""
+        found = super().__getitem__(key)
+        return Predictions(found) if isinstance(key, list) else found
+
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per duel."""
-        one = self if self.sizes else self.expand_dims("duel")
-        return super(Predictions, one).to_dataframe(*args, **options)
+        one = self._dataset if self.sizes else self._dataset.expand_dims("duel")
+        return one.to_dataframe(*args, **options)
 
     def __repr__(self) -> str:
-        if not _complete(self):
-            return super().__repr__()
-        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
-        tables = [*printed_tables(self), ""]
-        return screen((), tables, [*notes(self), contents], whole=".to_dataframe()")
-
-    def _repr_html_(self) -> str:
-        if not _complete(self):
-            return super()._repr_html_()
-        variables = f"<summary>All variables</summary>{super()._repr_html_()}"
-        return f"{section_html(self)}<details>{variables}</details>"
+        return self._printed((), notes(self), whole=".to_dataframe()")
 
 
-def notes(found: xr.Dataset) -> list[str]:
+def notes(found: Predictions) -> list[str]:
     """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
     of_ties = ["In these predictions a tie is not a win. In a win rate it is half a win."] * (
         "tie" in found
@@ -95,16 +83,10 @@ def notes(found: xr.Dataset) -> list[str]:
     return of_ties + [str(found.attrs[key]) for key in NOTES if key in found.attrs]
 
 
-def win_words(found: xr.Dataset) -> str:
+def win_words(found: Predictions) -> str:
     """Return what `win` of predictions is, in words."""
     half = ", a tie counting half" * (found.attrs.get("tie_share", 0.0) > 0)
     return f"Win: the probability that the left arm wins{half}, by {found.attrs['model']}"
-
-
-def _complete(dataset: Predictions) -> bool:
-    """Return whether these are predictions of duels, and nothing that names them is missing."""
-    named = {"left", "right"} <= set(dataset.coords) and "ci_prob" in dataset.attrs
-    return named and len(dataset.data_vars) > 0 and set(dataset.dims) <= {"duel"}
 
 
 @renamed_arguments(left_advantage="side_advantage")
@@ -118,7 +100,7 @@ def predict(
     side_advantage: bool | None = None,
     family: Mapping[str, str | None] | None = None,
     **conditions: Any,
-) -> xr.Dataset:
+) -> Predictions:
     """Return the probabilities that `left` wins, ties and loses against `right`.
 
     Parameters
@@ -165,18 +147,19 @@ def predict(
 
     Returns
     -------
-    A Dataset with dimension ``duel`` (none, if both are single labels; ``to_dataframe()`` has one
-    row per duel) and coordinates ``left`` and ``right``: ``win``, ``loss`` and, for a model with
-    ties, ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
-    ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. A tie is not a
-    win here; the preference matrix and win rates count it as half a win. Where the model
-    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. If the log has ties
-    nevertheless, a tie counts half in both, and the attribute ``tie_share`` says how many. Of
-    margins that are whole numbers, some of them 0, ``tie`` is the probability of a draw, and
-    ``win`` that of 1 or more: that of a margin above 1/2 in the model. A model of margins
-    adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
-    and ``margin_upper``, between which it lies with probability `ci_prob`: noise included. A model
-    of grades adds the probability of each, ``grade_+2``, likewise.
+    A record, whose ``.to_dataset()`` is an ``xarray.Dataset``. It has the dimension ``duel`` (none,
+    if both are single labels; ``to_dataframe()`` has one row per duel) and the coordinates ``left``
+    and ``right``. Its variables are ``win``, ``loss`` and, for a model with ties, ``tie``:
+    posterior means, which are the predictive probabilities and sum to 1; each with ``_lower`` and
+    ``_upper``, an equal-tailed interval for the probability itself. A tie is not a win here; the
+    preference matrix and win rates count it as half a win. Where the model has no tie, ``win`` and
+    ``loss`` are those of a duel that must be decided. If the log has ties nevertheless, a tie
+    counts half in both, and the attribute ``tie_share`` says how many. Of margins that are whole
+    numbers, some of them 0, ``tie`` is the probability of a draw, and ``win`` that of 1 or more:
+    that of a margin above 1/2 in the model. A model of margins adds ``margin``, the median of the
+    next margin of `left` over `right`, and ``margin_lower`` and ``margin_upper``, between which it
+    lies with probability `ci_prob`: noise included. A model of grades adds the probability of each,
+    ``grade_+2``, likewise.
 
     Raises
     ------
@@ -308,7 +291,7 @@ def predict(
         variables[f"{name}_upper"] = ("duel", upper)
     if fit.attrs.get("tie_rule") == TIES_LEFT_OUT and "tie" not in variables:
         told["ties"] = "The log was read without ties: predictions are of duels that are decided."
-    predicted = Predictions(
+    predicted = xr.Dataset(
         variables,
         coords={
             "left": ("duel", [names[k] for k in i]),
@@ -323,7 +306,7 @@ def predict(
             **dependence_of(fit, used, covariance).attrs,
         },
     )
-    return predicted.isel(duel=0) if single else predicted
+    return Predictions(predicted.isel(duel=0) if single else predicted)
 
 
 def _outcomes(

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.models.model import Model
-from bayesduel.posterior.winners_dataset import Winners
+from bayesduel.posterior.winners_record import Winners
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["TransitivityCheck", "checked", "largest", "rejects"]
@@ -85,7 +85,7 @@ def checked(
             attrs["verdict_condorcet_exists"] = float(other["condorcet_exists"])
             for name in ("verdict_arms", "verdict_probability", "safe_choices"):
                 attrs[name] = other.attrs[name]
-    return found.assign_attrs(attrs)
+    return Winners(found.assign_attrs(attrs))
 
 
 def _source(other: Winners | None, noun: str) -> str:

@@ -41,7 +41,7 @@ from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.upset import upset_words
 from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
-from bayesduel.posterior.winners_dataset import Winners
+from bayesduel.posterior.winners_record import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import check_noun, check_one_of, shown_value
 from bayesduel.system.options import Decision, check_options
@@ -107,7 +107,8 @@ def winners(
 
     Returns
     -------
-    A Dataset, whose arms are in the order of ``fit.duel.arms``. What is printed, ``.table()`` and
+    A record, whose ``.to_dataset()`` is an ``xarray.Dataset``. Its arms are in the order of
+    ``fit.duel.arms``. What is printed, ``.table()`` and
     ``.to_dataframe()`` have the best arm first; so has ``winners.sortby("rank_mean")``.
 
     By criterion and arm: ``winner_probability`` (of being among the winners; for von Neumann the
@@ -258,7 +259,8 @@ def winners(
             "score_mean": (("arm",), value.mean(axis=0, dtype=float)),
             "score_sd": (("arm",), value.std(axis=0, dtype=float)),
         }
-    result = Winners(dataset(variables).data_vars, _coordinates(coords), attrs)
+    made = xr.Dataset(dataset(variables).data_vars, _coordinates(coords), attrs)
+    result = Winners(made)
     if check is None or not rejects(check, tree):
         return checked(result, check, result, noun=noun)
     cyclic, why = check.answer_without_ranking(draws.model)

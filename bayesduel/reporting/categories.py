@@ -9,10 +9,9 @@ import numpy as np
 
 from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import called_reasons, called_warnings, given_again
+from bayesduel.reporting.category_ranks import category_ranks_table
 from bayesduel.reporting.leaderboard import VIEWED, leaderboard_section
 from bayesduel.reporting.section import (
-    Cell,
-    Column,
     Figure,
     Section,
     Table,
@@ -28,7 +27,6 @@ from bayesduel.text import (
     count,
     join,
     number_with_interval,
-    percent,
     plural,
     probability,
 )
@@ -93,7 +91,7 @@ def analyse_categories(
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import CategoryEffects, scored
     from bayesduel.posterior.category_ranks import category_ranks
-    from bayesduel.posterior.winners import winners
+    from bayesduel.posterior.winners import Winners, winners
 
     check_noun(noun)
     with given_again() as raised:
@@ -113,7 +111,7 @@ def analyse_categories(
     return CategoryAnalysis(
         duels=duels,
         fit=fit,
-        winners=found.assign_attrs(model_reasons=reasons),
+        winners=Winners(found.assign_attrs(model_reasons=reasons)),
         ranks=ranks,
         warnings=called_warnings(raised, duels, noun),
         noun=noun,
@@ -177,42 +175,12 @@ def category_board(a: CategoryAnalysis) -> Section:
 
 def categories_section(a: CategoryAnalysis) -> Section:
     """Return the section with one row per category."""
-    frame = a.ranks.table()
-    confidence = a.ranks.attrs["confidence"]
-
-    def differs(row: Mapping[str, Any]) -> str | Cell:
-        p = row["best_differs_probability"]
-        return _strong(probability(p), p >= confidence)
-
-    def reversed_pairs(row: Mapping[str, Any]) -> str | Cell:
-        return _strong(f"{row['reversed_pairs']:,}", row["reversed_pairs"] > 0)
-
-    def columns(noun: str) -> tuple[Column, ...]:
-        return (
-            Column("l", "category", "{category}"),
-            Column("n", "duels", "{duels:,}"),
-            Column("l", f"best {noun}", "{best}"),
-            Column("n", "probability", lambda r: probability(r["best_probability"])),
-            Column("n", f"best {noun} is not\nthe best overall", differs),
-            Column("n", "pairs reversed,\nexpected", lambda r: f"{percent(r['reversed_share'])} %"),
-            Column("n", "reversed\nsurely", reversed_pairs),
-        )
-
-    rows = frame.reset_index(names="category").to_dict("records")
-    table = Table.of(
-        columns(a.noun),
-        rows,
-        full=True,
-        data=Table.of(columns("arm"), rows).content,
-        caption=(
-            "Pairs reversed: the expected share of pairs whose order in the category is "
-            "not their order overall. If ranks are uncertain, it is above 0 even for "
-            "equal rankings. Surely: pairs that are reversed with probability "
-            f"{confidence:g} or more."
-        ),
-    )
     words = "Categories with the most changes of the ranking are first."
-    return Section(id="categories", title="Categories", body=blocks(words, table))
+    return Section(
+        id="categories",
+        title="Categories",
+        body=blocks(words, category_ranks_table(a.ranks, a.noun)),
+    )
 
 
 def changes_section(a: CategoryAnalysis) -> Section:
@@ -298,7 +266,3 @@ def table_section(a: CategoryAnalysis) -> Section:
     )
     title = f"{begun(plural(a.noun))} by category"
     return Section(id="by-category", title=title, body=(figure, table))
-
-
-def _strong(words: str, sure: bool) -> "str | Cell":
-    return Cell(words, style="strong") if sure else words

@@ -9,12 +9,12 @@ from bayesduel.reporting.section import RESULT_ROWS, Section, Table, Text, block
 from bayesduel.text import LEAST_P, count, number_with_interval, significant
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from bayesduel.records import Record
 
 __all__ = ["comparison_notes", "policy_comparison_section"]
 
 
-def policy_comparison_section(found: "xr.Dataset") -> Section:
+def policy_comparison_section(found: "Record") -> Section:
     """Return the section on what :func:`bayesduel.compare_policies` returned."""
     level = f"{100 * found.attrs['ci_prob']:g} %"
     columns: list[tuple[Any, ...]] = [
@@ -31,7 +31,7 @@ def policy_comparison_section(found: "xr.Dataset") -> Section:
     return Section(id="policies", body=blocks(Table.of(columns, rows), more, note))
 
 
-def comparison_notes(found: "xr.Dataset") -> list[str]:
+def comparison_notes(found: "Record") -> list[str]:
     """Return what the columns of the table are, in sentences."""
     reference = found.attrs["reference"]
     words = [

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Column, Section, Table, blocks
+from bayesduel.posterior.winners_record import winners_note
+from bayesduel.reporting.section import Column, Section, Table, Text, blocks
 from bayesduel.text import an, number_with_interval, percent, plural, rank_range
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def winners_table_section(winners: "Winners") -> Section:
     left_out = winners.sizes["arm"] - ROWS
     more = f"... and {left_out:,} more (.table() has all)" if left_out > 0 else None
     table = ranking_table(winners, shown, ROWS, ruled=False, data=winners.table().reset_index())
-    return Section(id="ranking", body=blocks(table, more))
+    note = Text(winners_note(winners), "small")
+    return Section(id="ranking", body=blocks(table, more, note))
 
 
 def ranking_table(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.reporting.audit import audit_section
+from bayesduel.reporting.category_ranks import category_ranks_section
 from bayesduel.reporting.coefficients import coefficients_table_section
 from bayesduel.reporting.generalizability import generalizability_section
 from bayesduel.reporting.judge_agreement import judge_agreement_section
@@ -23,6 +24,7 @@ __all__ = ["lines_of", "section_of"]
 
 SECTIONS: Mapping[str, Callable[[Any], "Section | None"]] = {  # by the class of the result
     "Audit": audit_section,
+    "CategoryRanks": category_ranks_section,
     "Coefficients": coefficients_table_section,
     "Generalizability": generalizability_section,
     "JudgeAgreement": judge_agreement_section,

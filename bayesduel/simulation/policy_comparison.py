@@ -21,42 +21,23 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import adjusted, check_ci_prob, clopper_pearson, median_interval
+from bayesduel.records import Record
 from bayesduel.simulation.regret import Cost, regret
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.options import Decision
-from bayesduel.text import printed_tables, screen, section_html
 
 __all__ = ["PolicyComparison", "compare_policies", "compare_regrets"]
 
-SHOWN = ("ratio", "ratio_low", "ratio_high", "p_adjusted", "lower")
 
-
-class PolicyComparison(xr.Dataset):
-    """A Dataset of policies compared, which prints as a table with a row for each policy."""
+class PolicyComparison(Record):
+    """Policies compared, which print as a table with a row for each policy."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         from bayesduel.reporting.policy_comparison import comparison_notes
 
-        if not self._complete:
-            return super().__repr__()
-        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
-        tables = [*printed_tables(self), ""]
-        tail = [*comparison_notes(self), contents]
-        return screen((), tables, tail, whole='["ratio"].to_series()')
-
-    def _repr_html_(self) -> str:
-        if not self._complete:
-            return super()._repr_html_()
-        variables = f"<summary>All variables</summary>{super()._repr_html_()}"
-        return f"{section_html(self)}<details>{variables}</details>"
-
-    @property
-    def _complete(self) -> bool:
-        """Whether nothing that the table shows has been selected away."""
-        known = {*SHOWN} <= {*map(str, self.data_vars)} and "reference" in self.attrs
-        return known and self["ratio"].dims == ("policy",)
+        return self._printed((), comparison_notes(self), whole='["ratio"].to_series()')
 
 
 def compare_policies(
@@ -84,7 +65,9 @@ def compare_policies(
 
     Returns
     -------
-    A Dataset, which prints as a table. By ``policy``, in the order of the trace: `ratio`, the
+    A record, which prints as a table; its ``.to_dataset()`` is an ``xarray.Dataset``.
+
+    By ``policy``, in the order of the trace: `ratio`, the
     median over runs of the ratio of regrets to the reference (of several problems, the median over
     them of each one's median), with `ratio_low` and `ratio_high`, which are 0 and infinite where
     there are too few runs or problems to tell (under 6 at 95 %); `p`, two-sided by the sign test,
@@ -138,12 +121,13 @@ def compare_regrets(
     # 101 points of a profile
     at = np.linspace(finite.min(), finite.max(), 101)
     shares = _profiles(logs, at, ci_prob)
-    return PolicyComparison(
+    made = xr.Dataset(
         {name: ("policy", found) for name, found in of_policy.items()}
         | {name: (("policy", "ratio_at"), found) for name, found in shares.items()},
         coords={"policy": known, "ratio_at": np.exp(at)},
         attrs={"reference": reference, "ci_prob": ci_prob, **regrets.attrs},
     )
+    return PolicyComparison(made)
 
 
 def _log_ratios(values: np.ndarray, base: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from bayesduel import datasets, models, policies, preference, problems
 from bayesduel.beliefs import KL, Laplace
 from bayesduel.criticism.calibration import held_out as held_out_calibration
 from bayesduel.policies.top_k import fit_margins, intransitivity, no_margins, record_margin
+from bayesduel.records import Record as Record
 from bayesduel.reporting.attributes import analyse_attributes
 from bayesduel.simulation.item_run import play_item_duels, play_pulls, play_sphere
 from bayesduel.simulation.pair_run import play_pairs

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from tests.frozen.adapter import FROZEN_NAME
+from tests.frozen.adapter import FROZEN_NAME, Record
 
 HEAD = 12  # values kept of an array
 
@@ -29,6 +29,8 @@ def digest(value, head=HEAD):
     """Return a value as JSON: arrays by shape, mean, sd and a few values at fixed positions."""
     if isinstance(value, xr.DataTree):
         return {old(g): digest(value[g].dataset, head) for g in value.children}
+    if isinstance(value, Record):
+        value = value.to_dataset()
     if isinstance(value, xr.Dataset):
         return {old(n): digest(v.to_numpy(), head) for n, v in value.data_vars.items()}
     if isinstance(value, pd.DataFrame):

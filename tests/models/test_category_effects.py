@@ -92,7 +92,6 @@ def test_ranks_by_category(planted, fit):
     assert len(ranks.table()) == 5 and len(ranks.scores()) == 20
     assert (ranks.changes(0.5)["probability"] >= 0.5).all()
     assert json.loads(json.dumps(ranks.summary()))["sentence"] == ranks.sentence
-    assert len(repr(ranks).splitlines()) <= 24
     with pytest.raises(ValueError, match="confidence should be in"):
         bd.category_ranks(fit, confidence=0.4)
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 import pytest
-import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
@@ -19,6 +18,7 @@ from bayesduel.criticism.calibration import Calibration
 from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.plots.style import every, shorten
+from bayesduel.posterior.winners import Winners
 from tests.support import fits_by_hand
 
 matplotlib.use("Agg")
@@ -29,7 +29,7 @@ def winners_of(
     noise: float = 0.3,
     n_draws: int = 400,
     label: str = "arm number {:03d} with a name that is rather long",
-) -> xr.Dataset:
+) -> Winners:
     """Return the winners of a fit made by hand, of arms with numbers."""
     return fits_by_hand.winners_of([label.format(k) for k in range(n_arms)], noise, n_draws)
 

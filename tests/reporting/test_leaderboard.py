@@ -9,6 +9,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.read.duels import read_duels
 from bayesduel.models import BradleyTerry, TimeVarying
+from bayesduel.posterior.winners import Winners
 from bayesduel.reporting.html import page
 from bayesduel.reporting.leaderboard import leaderboard_section, page_names, period_views
 from bayesduel.reporting.log import log_section
@@ -85,7 +86,7 @@ def test_a_verdict_on_arms_below_the_top_says_why(fitted):
     _, winners, _ = fitted
     first, _, third = (str(arm) for arm in winners["arm"].values[winners["order"].values])
     attrs = {"verdict_arms": json.dumps([first, third]), "verdict_kind": "undecided"}
-    found = winners.assign_attrs(attrs)
+    found = Winners(winners.assign_attrs(attrs))
     words = _place_words(found, found, f"The best is one of {first} and {third}.")
     assert "in the order of mean ranks" in words and words.endswith(f"{third} (rank 3).")
     assert _place_words(winners, winners, f"The best is {first}.") == ""

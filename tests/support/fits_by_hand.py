@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from bayesduel.posterior.winners import winners
+from bayesduel.posterior.winners import Winners, winners
 
 
-def winners_of(arms: Sequence[str], noise: float = 0.3, n_draws: int = 400) -> xr.Dataset:
+def winners_of(arms: Sequence[str], noise: float = 0.3, n_draws: int = 400) -> Winners:
     """Return the winners of a fit made by hand: scores with normal noise around a line."""
     rng = np.random.default_rng(0)
     score = np.linspace(2, -2, len(arms)) + noise * rng.normal(size=(n_draws, len(arms)))

@@ -1,4 +1,4 @@
-"""The Dataset that `winners` returns, printed with its verdict and ranking."""
+"""The record that `winners` returns, printed with its verdict and ranking."""
 
 import json
 from html import escape
@@ -9,18 +9,11 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import across_words
+from bayesduel.records import Record
 from bayesduel.system.arguments import by_reader
-from bayesduel.text import (
-    NOW_CALLED,
-    an,
-    json_ready,
-    plural,
-    printed_tables,
-    screen,
-    section_html,
-)
+from bayesduel.text import an, begun, json_ready, plural
 
-__all__ = ["Winners", "best_first", "check_words"]
+__all__ = ["Winners", "check_words", "winners_note"]
 
 JSON_ATTRS = (
     "verdict_arms",
@@ -31,47 +24,19 @@ JSON_ATTRS = (
     "model_reasons",
     "check",
 )
-FROM_XARRAY = (
-    *("attrs", "coords", "data_vars", "dims", "sizes", "sel", "isel", "to_dict", "to_netcdf"),
-    *("to_zarr",),
-)  # of its methods and attributes, those that completion offers
 RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
-ARMS = (
-    "The arms of this xarray.Dataset are in the order of fit.duel.arms; .table() and "
-    ".to_dataframe() have them best first."
-)
 
 
-class Winners(xr.Dataset):
-    """A Dataset of winners and ranks, printed with its verdict and ranking first."""
+class Winners(Record):
+    """Winners and ranks, printed with the verdict and the ranking first."""
 
     __slots__ = ()
 
-    def __dir__(self) -> list[str]:
-        """Return what completion offers: own names, variables, and what selects and stores."""
-        own = [name for name in vars(Winners) if not name.startswith("_")]
-        special = [name for name in super().__dir__() if name.startswith("__")]
-        return sorted({*own, *FROM_XARRAY, *map(str, self.variables), *special})
-
-    def __getitem__(self, key: object) -> Any:
-        """Return variables as a Dataset does; KeyError names the new name of an earlier one."""
-        for name in key if isinstance(key, list) else [key]:
-            if isinstance(name, str) and name in NOW_CALLED:
-                raise KeyError(f"{name!r} is now called {NOW_CALLED[name]!r}")
-        return super().__getitem__(key)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a variable; AttributeError names the new name of an earlier one."""
-        if name in NOW_CALLED:
-            raise AttributeError(f"{name!r} is now called {NOW_CALLED[name]!r}")
-        return super().__getattr__(name)
-
     @property
-    def rank(self) -> xr.DataArray:  # type: ignore[override]
+    def rank(self) -> xr.DataArray:
         """Place of each arm in the ranking, 1 is best, by arm."""
-        place = np.empty(self.sizes["arm"], dtype=int)
-        place[best_first(self)] = np.arange(1, len(place) + 1)
+        place = 1 + np.argsort(self["order"].values)
         return xr.DataArray(place, coords={"arm": self["arm"].values}, dims="arm", name="rank")
 
     def table(self) -> pd.DataFrame:
@@ -84,17 +49,17 @@ class Winners(xr.Dataset):
         columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values
         columns["tier"] = self["tier"].values
         labels = pd.Index(self["arm"].values, name="arm")
-        return pd.DataFrame(columns, index=labels).iloc[best_first(self)]
+        return pd.DataFrame(columns, index=labels).iloc[self["order"].values]
 
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per arm, best first, with the columns that a person reads.
 
         ``rank`` (place), ``rank_mean``, ``rank_lower``, ``rank_upper``, ``tier``, ``win_rate``
         (Borda score), ``win_rate_lower``, ``win_rate_upper``, ``best_probability`` (of being a
-        Copeland winner), ``condorcet_probability`` and ``top_K_probability``. With arguments, or
-        where a part of the arms was selected, the long table of ``xarray.Dataset.to_dataframe``.
+        Copeland winner), ``condorcet_probability`` and ``top_K_probability``. With arguments
+        the long table of ``xarray.Dataset.to_dataframe``.
         """
-        if args or options or not _complete(self):
+        if args or options:
             return super().to_dataframe(*args, **options)
         table = self.table()
         k = self.attrs["k"]
@@ -135,67 +100,35 @@ class Winners(xr.Dataset):
         return json.dumps(self.summary(), **options)
 
     def __repr__(self) -> str:
-        if not _complete(self):
-            return super().__repr__()
-        contents = f"{ARMS} Variables of it: {', '.join(map(str, self.data_vars))}"
         across = () if self.groups() is None else (across_words(_noun(self)), "")
         head = (*_verdict_lines(self), "", *across)
-        tail = ("", _notes(self), contents)
-        return screen(
+        return self._printed(
             head,
-            printed_tables(self),
-            tail,
+            [winners_note(self)],
             whole=".table()",
             n_arms=self.sizes["arm"],
             noun=_noun(self),
         )
 
     def _repr_html_(self) -> str:
-        if not _complete(self):
-            return super()._repr_html_()
         across = "" if self.groups() is None else f"<p>{escape(across_words(_noun(self)))}</p>"
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
-            f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"
-            f"{section_html(self)}<p>{escape(_notes(self))}</p>"
-            f"<details><summary>All variables</summary><p>{escape(ARMS)}</p>"
-            f"{super()._repr_html_()}</details>"
+            f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}{super()._repr_html_()}"
         )
 
 
-def best_first(found: xr.Dataset) -> np.ndarray:
-    """Return the indices of the arms, best mean rank first, as the arms stand now.
-
-    ``order`` is of the arms as `winners` returned them, and stays the same where they are sorted.
-    """
-    order = found["order"].values
-    rank = found["rank_mean"].values
-    if (np.diff(rank[order]) >= 0).all():
-        return np.asarray(order)
-    return np.lexsort((-found["win_rate"].values, rank))  # as `winners` orders them
-
-
-def _complete(dataset: Winners) -> bool:
-    """Return whether nothing that the table needs has been selected away."""
-    needed = {"order", "rank_mean", "winner_probability", "win_rate", "top_k_probability"}
-    if not needed <= set(dataset.data_vars) or "verdict" not in dataset.attrs:
-        return False
-    ordered = np.sort(dataset["order"].values)
-    same = dataset.sizes.get("arm") == dataset.sizes.get("rank") == len(ordered)
-    return same and np.array_equal(ordered, np.arange(len(ordered)))
-
-
-def _verdict_lines(dataset: Winners) -> list[str]:
+def _verdict_lines(found: Winners) -> list[str]:
     """Return the verdict and, where a ranking is rejected, why, and what it would have said."""
     names = ("verdict", "verdict_reason", "ranking_verdict")
-    return [str(dataset.attrs[name]) for name in names if name in dataset.attrs]
+    return [str(found.attrs[name]) for name in names if name in found.attrs]
 
 
-def _notes(dataset: Winners) -> str:
-    """Return the sentence below the table: intervals, order, tiers and standard errors."""
-    a = dataset.attrs
-    noun = _noun(dataset)
-    n_tiers = int(np.max(dataset["tier"].values))
+def winners_note(found: Winners) -> str:
+    """Return the sentences below the table: intervals, order, tiers and standard errors."""
+    a = found.attrs
+    noun = _noun(found)
+    n_tiers = int(np.max(found["tier"].values))
     tiers = "There is one tier."
     if n_tiers > 1:
         tiers = (
@@ -207,27 +140,28 @@ def _notes(dataset: Winners) -> str:
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
         f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
         f"the {plural(noun)} that surely rank above and below it. The order is that of "
-        f"mean ranks by {a['ranked_by']}. {tiers} {check_words(dataset)} "
+        f"mean ranks by {a['ranked_by']}. {tiers} {check_words(found)} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
-        f"{a['dependence']}{controls} Model: {a['model_words']}."
+        f"{a['dependence']}{controls} Model: {a['model_words']}. {begun(plural(noun))} are in the "
+        "order of fit.duel.arms; .table() and .to_dataframe() have them best first."
     )
 
 
-def check_words(dataset: Winners) -> str:
+def check_words(found: Winners) -> str:
     """Return what is known of whether a ranking holds."""
-    found = json.loads(dataset.attrs.get("check", '"not made"'))
-    if found != "not made":
-        return str(found["sentence"])
-    if dataset.attrs.get("log_type") == "pulls":
+    check = json.loads(found.attrs.get("check", '"not made"'))
+    if check != "not made":
+        return str(check["sentence"])
+    if found.attrs.get("log_type") == "pulls":
         return "Items shown one at a time rank by how often they pay: there is nothing to check."
     how = by_reader("bd.check(duels) does it", "--check does it")
     return f"Whether a ranking holds was not checked: {how}."
 
 
-def _noun(dataset: Winners) -> str:
+def _noun(found: Winners) -> str:
     """Return what an arm is called; a result of an earlier version does not say it."""
-    return str(dataset.attrs.get("noun", "arm"))
+    return str(found.attrs.get("noun", "arm"))
 
 
 def _at_most(error: float) -> str:
