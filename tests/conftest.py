@@ -18,6 +18,12 @@ TWO_FOLDS = (
     *("tests/reporting", "tests/contracts", "tests/plots", "tests/test_"),
     *("tests/models/test_covariates", "tests/inference/test_unused_covariates"),
 )
+# Pages whose words alone are looked at: to draw six pictures takes half of the time of a page.
+NO_PICTURES = (
+    *("tests/cli", "tests/data", "tests/study"),
+    *("tests/models/test_priors", "tests/posterior/test_one_posterior", "tests/test_frames"),
+    *(f"tests/reporting/test_{name}" for name in ("site", "title", "verdict_text")),
+)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -70,4 +76,23 @@ def few_folds(request):
     fewer = partial(calibration.held_out, folds=2) if shown else not_held_out
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "held_out", fewer)
+        yield
+
+
+def blank(plot, size):
+    """Return a picture of nothing in place of a plot."""
+    from bayesduel.reporting.figures import PIXELS, Picture
+
+    across, down = (round(PIXELS * inches) for inches in size)
+    return Picture("data:image/svg+xml;base64,", across, down)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_pictures(request):
+    """Draw nothing in pages whose pictures no test of the module looks at."""
+    if not request.node.nodeid.startswith(NO_PICTURES):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bayesduel.reporting.figures.draw", blank)
         yield

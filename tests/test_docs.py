@@ -20,6 +20,7 @@ PAGES = [
 
 SLOW = ["bandits", "llm_evaluation", "priors", "priors_and_pymc", "pymc", "workflow"]
 SLOW += ["custom_models", "studies", "certificates", "stopping"]
+SLOW += ["sports"]  # 58 teams in four periods: 6 seconds of a processor
 MARKS = dict.fromkeys(SLOW, pytest.mark.slow)
 MARKS["dueling_bandits"] = pytest.mark.plain
 # Pages that others wrote while this rule was made.

@@ -351,12 +351,16 @@ TEXT_TO_CODE = {
 }
 NOT = ("json.loads", "re.compile")
 MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "pydoc", "ctypes"}
+NAMED = re.compile(rf"\b({'|'.join(sorted(TEXT_TO_CODE | MODULES))}|modules)\b")
 
 
 def places_of(path):
     """Yield the function and the text of every expression that makes code of a text."""
 
-    def walk(node, inside):
+    source = path.read_text(encoding="utf-8")
+    left = [(ast.parse(source), ())] if NAMED.search(source) else []
+    while left:
+        node, inside = left.pop()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             inside = (*inside, node.name)
         if isinstance(node, ast.Call):
@@ -365,16 +369,14 @@ def places_of(path):
             fixed = name.endswith("attr") and isinstance(node.args[1], ast.Constant)
             if name in TEXT_TO_CODE and not fixed and ast.unparse(called) not in NOT:
                 yield ".".join(inside), ast.unparse(node)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
+        attribute = isinstance(node, ast.Attribute) and node.attr == "modules"
+        if attribute and ast.unparse(node) == "sys.modules":
             yield ".".join(inside), "sys.modules"
         if isinstance(node, ast.Import | ast.ImportFrom):
             named = {getattr(node, "module", None), *(alias.name for alias in node.names)}
             for module in sorted(MODULES & {str(n).split(".")[0] for n in named}):
                 yield ".".join(inside), f"import {module}"
-        for child in ast.iter_child_nodes(node):
-            yield from walk(child, inside)
-
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), ())
+        left += [(child, inside) for child in ast.iter_child_nodes(node)]
 
 
 def test_every_text_that_becomes_a_name_is_known_to_be_safe():

@@ -26,6 +26,8 @@ BESIDE = {
     "mean": ("--term", "scores:mean"),
 }
 BY = ("--by", "lang")
+NO_JUDGES = ("--judge", "none", "--group", "none")  # their effects take most of the time of a fit
+SIDES = {"text": ("--teams", ","), "columns": ("--left", "p1,p2", "--right", "p3,p4")}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,8 @@ def arguments(what):
     """Return the options of reading without other outcomes than one, and those of fitting."""
     own = BESIDE[what]
     none = () if "--margin" in own else ("--margin", "none")
-    return (*none, *own)
+    judges = () if "--judge" in own else NO_JUDGES
+    return (*none, *judges, *own)
 
 
 @pytest.mark.parametrize("what", BESIDE)
@@ -86,9 +89,8 @@ def arguments(what):
 @pytest.mark.sampled(4)
 def test_members_are_ranked_beside_all_else(folder, what, sides):
     """The ranking is of members, in the order of their scores, whatever the log has beside."""
-    teams = ("--teams", ",") if sides == "text" else ("--left", "p1,p2", "--right", "p3,p4")
     log = folder / "log.csv"
-    out = sound("winners", log, *teams, *arguments(what), "--draws", 100, "--json")
+    out = sound("winners", log, *SIDES[sides], *arguments(what), "--draws", 100, "--json")
     found = json.loads(out)
     ranked = [row["arm"] for row in found["ranking"]]
     assert {*ranked} == {*PLAYERS}
@@ -129,17 +131,26 @@ def test_pages_and_tables_of_teams(folder, tmp_path, by, what):
         assert {*PLAYERS} <= pages, pages
 
 
+@pytest.fixture(scope="module")
+def fits(folder):
+    """Return the file of a fit of each way in which a log may have its sides."""
+    found = {}
+    for sides, teams in SIDES.items():
+        found[sides] = folder / f"{sides}.nc"
+        given = (*teams, *arguments("ties"), "--draws", 100)
+        sound("fit", folder / "log.csv", *given, "-o", found[sides])
+    return found
+
+
 @pytest.mark.parametrize("form", ["ann, bob", "ann + bob", "bob,ann"])
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("sides", ["text", "columns"])
-@pytest.mark.sampled(6)
-def test_sides_are_predicted_as_they_are_written(folder, tmp_path, form, many, sides):
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.sampled(3)
+def test_sides_are_predicted_as_they_are_written(fits, tmp_path, form, many, sides):
     """However a side is written, its prediction is that of its members; rows stay rows."""
-    fit = tmp_path / "fit.nc"
-    teams = ("--teams", ",") if sides == "text" else ("--left", "p1,p2", "--right", "p3,p4")
+    fit = fits[sides]
     if sides == "columns" and "," in form:
         form = "bob + ann"
-    sound("fit", folder / "log.csv", *teams, "--margin", "none", "--draws", 100, "-o", fit)
     right = bd.predict(bd.load(fit), ["ann", "bob"], ["cyd", "dan"])
     if many:
         pairs = tmp_path / "pairs.csv"
@@ -172,8 +183,8 @@ def test_a_log_of_teams_is_written_and_read_again(folder, tmp_path, what):
 
 def test_sources_of_teams_are_compared(folder):
     """The information of votes of teams is of members: no side is taken for an arm."""
-    out = sound("sources", folder / "log.csv", "--teams", ",", "--margin", "none", "--draws", 100,
-                "--term", "sources:source=people", "--json")  # fmt: skip
+    given = ("--teams", ",", *arguments("ties"), "--draws", 100)
+    out = sound("sources", folder / "log.csv", *given, "--term", "sources:source=people", "--json")
     assert set(json.loads(out)["arms"][0]["arm"].split()) <= {*PLAYERS}
 
 

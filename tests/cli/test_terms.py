@@ -83,6 +83,7 @@ NAMED = {  # what --model and --term say together, and the model that Python cal
 
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("name", NAMED)
+@pytest.mark.sampled(2)
 def test_terms_in_the_name_of_a_model_are_those_of_the_option_of_terms(name, apart, log, tmp_path):
     label, words = NAMED[name]
     *first, last = words

@@ -365,9 +365,9 @@ def test_the_sparse_route_takes_the_scale_it_knows(priors, sparse):
         with pytest.raises(ValueError, match="this method cannot use the prior of"):
             bd.fit(log, model, "variational", priors=priors)
         return
-    quick = bd.fit(log, model, priors=priors, draws=2000, clusters=False)
-    found = bd.fit(log, model, "gibbs", priors=priors, draws=2000, clusters=False)
-    usual = bd.fit(log, model, draws=2000, clusters=False)
+    quick = bd.fit(log, model, priors=priors, draws=500, clusters=False)
+    found = bd.fit(log, model, "gibbs", priors=priors, draws=500, clusters=False)
+    usual = bd.fit(log, model, draws=500, clusters=False)
     means = [float(f["posterior"]["scale"].mean()) for f in (quick, found, usual)]
     assert abs(means[0] - means[1]) < 0.1 * means[0] and means[2] > 1.2 * means[0]
 
@@ -478,7 +478,7 @@ SLOW = {"kin", "arms", "families", "an earlier fit"}
     [
         pytest.param(case, n, marks=pytest.mark.slow if n == 300 or case in SLOW else ())
         for case in CALIBRATED
-        for n in ((300,) if case in SLOW else (50, 300))
+        for n in ((300,) if case in SLOW else (25, 300))
     ],
 )
 def test_fits_with_priors_are_calibrated(case, n, log):

@@ -57,7 +57,7 @@ def log_of(response, shared):
     )
 
 
-@pytest.mark.sampled(14, "davidson-order-both", "bradley-terry-prompt-judge")
+@pytest.mark.sampled(20, "davidson-order-both", "bradley-terry-prompt-judge")
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("response", RESPONSES)

@@ -80,12 +80,15 @@ def drawn_posterior(rng, n_arms=5, n_draws=3):
 
 
 def exact(sigma, information, told, of):
-    """Return mean and covariance of the scores of sources, one after the other, given sigma."""
+    """Return mean and covariance of the scores of sources in a row, given each sigma."""
     n_arms = information.shape[1]
-    precision = np.kron(np.linalg.inv(sigma[np.ix_(of, of)]), np.eye(n_arms))
+    within = np.linalg.inv(sigma[..., of, :][..., of])
+    size = len(of) * n_arms
+    precision = np.einsum("...st,kl->...sktl", within, np.eye(n_arms))
+    precision = precision.reshape(*sigma.shape[:-2], size, size)
     for place, s in enumerate(of):
         here = slice(place * n_arms, (place + 1) * n_arms)
-        precision[here, here] += information[s]
+        precision[..., here, here] += information[s]
     covariance = np.linalg.inv(precision)
     return covariance @ told[of].ravel(), covariance
 
@@ -122,10 +125,9 @@ def test_draws_say_what_the_votes_told():
     """Whatever the covariances, precise or not, of which there are many."""
     rng = np.random.default_rng(5)
     sigma, information, told = drawn_posterior(rng, n_draws=20_000)
-    scores = []
-    for one in sigma:
-        mean, covariance = exact(one, information, told, [0, 1, 2])
-        scores.append(rng.multivariate_normal(mean, covariance, method="cholesky"))
+    mean, covariance = exact(sigma, information, told, [0, 1, 2])
+    noise = rng.normal(size=(*mean.shape, 1))
+    scores = mean + (np.linalg.cholesky(covariance) @ noise)[..., 0]
     found = _told(np.reshape(scores, (len(sigma), 3, -1)), sigma, information)
     np.testing.assert_allclose(found, told, atol=0.04 * np.abs(told).max())
 

@@ -28,7 +28,7 @@ def fit_of(form):
         frame = pd.DataFrame(rows, columns=["left", "right", "outcome", "date"])
         log = bd.read_duels(frame)
         assert log.votes.time[0] == np.datetime64(START)
-        FITS[form] = bd.fit(log, BradleyTerry() + TimeVarying(), draws=100)
+        FITS[form] = bd.fit(log, BradleyTerry() + TimeVarying(periods=4), draws=100)
     return FITS[form]
 
 

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
+from bayesduel.criticism import calibration
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage
+from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage, TimeVarying
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.text import percent, rank_range
+from tests.conftest import blank, not_held_out
 from tests.support.parsing import Page
 
 SECTIONS = (
@@ -36,8 +38,12 @@ SECTIONS = (
 )
 
 
-def page_of(log, tmp_path, **options) -> Page:
-    path = bd.report(log, tmp_path / "report.html", **options)
+def page_of(log, tmp_path, *, drawn=False, **options) -> Page:
+    """Return the page of a log; half of its time is that of its pictures, if they are `drawn`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not drawn:
+            patch.setattr("bayesduel.reporting.figures.draw", blank)
+        path = bd.report(log, tmp_path / "report.html", **options)
     return Page(path.read_text(encoding="utf-8"))
 
 
@@ -259,7 +265,7 @@ def test_groups_that_never_met(tmp_path):
 )
 def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
     log = Duels.from_votes(left, right, outcome)
-    page = page_of(log, tmp_path, draws=200)
+    page = page_of(log, tmp_path, drawn=True, draws=200)
     assert page.ids == list(SECTIONS)
     assert "Few votes." in page.text["verdict"]
     assert page.text["calibration"].strip()
@@ -369,7 +375,7 @@ WINS = [[0, 12, 15], [9, 0, 11], [8, 10, 0]]
 def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
     """No warning of matplotlib (warnings are errors here), and labels as text."""
     log = Duels.from_wins(WINS, ["模型", "\N{GRINNING FACE}", "plain"])
-    page = page_of(log, tmp_path, draws=400)
+    page = page_of(log, tmp_path, drawn=True, draws=400)
     told = [p for p in page.pictures() if "rank" in str(p["alt"]).lower()]
     assert told
     for picture in told:
@@ -389,7 +395,8 @@ def test_long_labels_are_shortened_and_kept_in_titles(tmp_path):
     assert titles and set(titles) == {"x" * 5000}
 
 
-def test_raw_counts_say_why_they_differ_from_the_model(tmp_path):
+def test_raw_counts_say_why_they_differ_from_the_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "held_out", not_held_out)
     rng = np.random.default_rng(5)
     left = rng.integers(0, 3, 300)
     right = (left + rng.integers(1, 3, 300)) % 3
@@ -473,12 +480,13 @@ def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
     assert ["Cyclicity of replicated logs" in page for page in pages] == [False, True]
 
 
-def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path):
+def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "held_out", not_held_out)
     rng = np.random.default_rng(2)
     i = rng.integers(0, 3, 300)
     j = (i + rng.integers(1, 3, 300)) % 3
     votes = [[f"m{k}" for k in side] for side in (i, j)]
     log = Duels.from_votes(*votes, rng.random(300) < 0.5 + 0.1 * (i - j), time=np.arange(300.0))
-    page = page_of(log, tmp_path, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
-                   draws=200)  # fmt: skip
+    model = BradleyTerry() + TimeVarying(periods=3)
+    page = page_of(log, tmp_path, drawn=True, model=model, draws=200)
     assert "highest in the last period" in page.text["time"]

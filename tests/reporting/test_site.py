@@ -14,6 +14,8 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix
 from bayesduel.reporting import site as sites
+from bayesduel.reporting.analysis import analyse
+from bayesduel.reporting.report import sections
 from tests.support.parsing import Page
 
 DAY = "2026-11-01"
@@ -240,17 +242,30 @@ def test_the_estimated_win_rate_and_the_counted_share_stand_side_by_side(tmp_pat
     assert not np.allclose(rows["win_rate"], rows["win_share"])
 
 
+@pytest.fixture(scope="module")
+def analyses(tmp_path_factory):
+    """Return two logs by the names of their files, the analysis of each, and its sections."""
+    found = {}
+    for name in ("one", "two"):
+        file = tmp_path_factory.mktemp("logs") / f"{name}.csv"
+        file.write_text("left,right,outcome\n" + "a,b,left\nb,c,left\na,c,left\nc,b,left\n" * 9)
+        duels = bd.read_duels(file)
+        one = analyse(duels, bd.fit(duels, BradleyTerry(), draws=200))
+        found[name] = (duels, one, sections(one))
+    return found
+
+
 @pytest.mark.parametrize(
     ("first", "second", "shown"),
     [(None, None, "two"), ("Arms", None, "Arms"), (None, "Arms", "Arms"), ("Old", "New", "New")],
 )
 def test_the_heading_is_the_one_that_was_given_or_the_name_of_the_log(
-    first, second, shown, tmp_path
+    first, second, shown, analyses, tmp_path, monkeypatch
 ):
     for name, title in (("one", first), ("two", second)):
-        file = tmp_path / f"{name}.csv"
-        file.write_text("left,right,outcome\n" + "a,b,left\nb,c,left\na,c,left\nc,b,left\n" * 9)
-        duels = bd.read_duels(file)
-        bd.site(duels, tmp_path / "site", title=title, model=BradleyTerry(), draws=200)
+        duels, one, parts = analyses[name]
+        monkeypatch.setattr(sites, "analysed", lambda *_, one=one: one)
+        monkeypatch.setattr(sites, "sections", lambda *_, parts=parts, **__: parts)
+        bd.site(duels, tmp_path / "site", title=title)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert f"<h1>{shown}" in page

@@ -1,7 +1,5 @@
 """Graded answers, criteria, reasons and a comment on the judge's page, by mouse and by keys."""
 
-import itertools
-
 import pytest
 
 import bayesduel as bd
@@ -135,7 +133,7 @@ def test_keys_answer_everything_that_is_asked(serving, opened, asking):
 
 def test_a_form_that_lacks_an_answer_is_not_sent(serving, opened):
     found = serving(asking=ASKED["everything"])
-    for width, scheme in itertools.product((360, 768, 1280), ("light", "dark")):
+    for width, scheme in ((360, "dark"), (768, "light"), (1280, "dark")):
         view = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme}
         name = f"{width} {scheme}"
         page = opened(found.pages.invited(name, "judge", 1)[1], **view)
@@ -153,7 +151,7 @@ def test_a_form_that_lacks_an_answer_is_not_sent(serving, opened):
         page.wait_for_selector("text=Answers: 1")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     rows = found.study.rows()
-    assert len(rows) == 6
+    assert len(rows) == 3
     assert all((r["outcome"], r["reasons"], r["comment"]) == (
         "left much better", ("clear",), "fine") for r in rows)  # fmt: skip
     assert all(row["criteria"] == {"y": "tie"} for row in rows)

@@ -34,6 +34,18 @@ KINDS = {
     "formulas": f"So {FORMULA} and\n{DISPLAY}\nend. It costs $5 or $10.",
     "quotes and lists": "\n".join(f"{'> ' * n}{'- ' * n}deep" for n in range(1, 6)),
 }
+NAMES = [*KINDS]
+# Each kind stands on the left, on the right and in the question; four of these have all kinds.
+TOGETHER = [
+    pytest.param(
+        NAMES[k],
+        NAMES[(k + 4) % 12],
+        NAMES[(k + 8) % 12],
+        id=NAMES[k],
+        marks=pytest.mark.slow if k >= 4 else (),
+    )
+    for k in range(12)
+]
 FITS = """() => {
   const wide = document.documentElement.clientWidth;
   const outside = [...document.querySelectorAll("#pair *")].filter((e) => {
@@ -90,6 +102,11 @@ def wav(seconds, rate=8000):
     return head + b"\x80" * n
 
 
+def size_of(width):
+    """Return the size of a window: those of phones are less high."""
+    return {"width": width, "height": 740 if width == 360 else 900}
+
+
 @pytest.fixture
 def judged(serving, opened, tmp_path):
     """Return a function that opens the page of a judge who compares two contents."""
@@ -99,8 +116,8 @@ def judged(serving, opened, tmp_path):
     def made(left, right="Short.", prompt="Which one?", width=1280, asking=None, language="en"):
         rows = [("", "", prompt), ("secret-a", "", left), ("secret-b", "", right)]
         found = serving(arms=ARMS, rows=rows, asking=asking, language=language)
-        view = {"width": width, "height": 740 if width == 360 else 900}
-        page = opened(found.pages.invited("ann", "judge", 1)[1], viewport=view)
+        link = found.pages.invited("ann", "judge", 1)[1]
+        page = opened(link, viewport=size_of(width))
         page.click("#begin")
         page.wait_for_selector("#pair:not([hidden])")
         page.evaluate(
@@ -111,19 +128,20 @@ def judged(serving, opened, tmp_path):
     return made
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("left", "right", "prompt"), TOGETHER)
 @pytest.mark.parametrize("asking", [None, bd.study.Asking(grades=4, both_bad=True), EVERYTHING],
                          ids=["plain", "grades", "everything"])  # fmt: skip
-@pytest.mark.sampled(16, "plain-code-360", "plain-code-768", "everything-code-360")
-def test_the_page_holds_whatever_is_compared(judged, opened, asking, kind, width):
-    page = judged(KINDS[kind], prompt=KINDS[kind], width=width, asking=asking)
-    found = page.evaluate(FITS)
-    assert found["scroll"] <= 0
-    assert found["outside"] == []
-    assert abs(found["sides"][0] - found["sides"][1]) < 1
-    assert found["sides"][0] > (300 if width == 360 else 0.4 * min(width, 1344))
-    assert abs(found["answers"]) < 1  # the buttons stand at the lower end of the window
+@pytest.mark.sampled(4)
+def test_the_page_holds_whatever_is_compared(judged, opened, asking, left, right, prompt):
+    page = judged(KINDS[left], KINDS[right], prompt=KINDS[prompt], asking=asking)
+    for width in WIDTHS:
+        page.set_viewport_size(size_of(width))
+        found = page.evaluate(FITS)
+        assert found["scroll"] <= 0, width
+        assert found["outside"] == [], width
+        assert abs(found["sides"][0] - found["sides"][1]) < 1
+        assert found["sides"][0] > (300 if width == 360 else 0.4 * min(width, 1344))
+        assert abs(found["answers"]) < 1  # the buttons stand at the lower end of the window
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(CONTRAST) >= 4.5
@@ -201,21 +219,21 @@ def test_a_formula_is_set_and_one_that_is_none_stays_as_it_was_written(judged, o
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("left", "right", "prompt"), TOGETHER)
 @pytest.mark.parametrize("asking", [None, EVERYTHING], ids=["plain", "everything"])
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(12)
 def test_the_page_holds_whatever_is_compared_in_each_language(
-    judged, opened, asking, kind, width, code
+    judged, opened, asking, left, right, prompt, code
 ):
-    page = judged(KINDS[kind], prompt=KINDS[kind], width=width, asking=asking, language=code)
-    found = page.evaluate(FITS)
-    assert (found["scroll"] <= 0, found["outside"]) == (True, [])
+    page = judged(KINDS[left], KINDS[right], prompt=KINDS[prompt], asking=asking, language=code)
     direction = "rtl" if code == "ar" else "ltr"
+    for width in (390, 1280):
+        page.set_viewport_size(size_of(width))
+        found = page.evaluate(FITS)
+        assert (found["scroll"] <= 0, found["outside"]) == (True, []), width
     assert page.evaluate("getComputedStyle(document.documentElement).direction") == direction
     first, second = (page.locator(f"#{side}").bounding_box() for side in ("left", "right"))
-    if width == 1280:
-        assert (first["x"] < second["x"]) == (direction == "ltr")
+    assert (first["x"] < second["x"]) == (direction == "ltr")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate(CONTRAST) >= 4.5
     assert opened.faults == []

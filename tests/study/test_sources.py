@@ -189,7 +189,7 @@ def test_budgets_and_confirmation_count_people():
     assert study.status().verdict.startswith("Not decided within the budget")
     assert study.status().reason == "2 duels of people (stops at 2)"
     confirmed = made(stop=0.95)  # the default
-    for _ in range(30):
+    for _ in range(5):
         confirmed.add("a", "e", "left", judge="machine")
     assert confirmed.tally().sum() == 0 and not confirmed.stopped
     status = confirmed.status(futures=3)  # which a study of several sources leaves out

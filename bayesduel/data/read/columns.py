@@ -273,8 +273,11 @@ class Finder:
     def pairs(self, stems: Sequence[str], sides: Iterable[tuple[str, str]]) -> Iterator[Side]:
         """Yield the pairs of free columns that are a stem with the two words of a side."""
         there = self._by_plain
+        all_names = "\n".join(there)
         for side in sides:
             one, other = side
+            if one not in all_names:
+                continue
             for stem in stems:
                 if not stem and side in BARE:
                     continue
@@ -296,6 +299,8 @@ class Finder:
         """
         for name, column in self._by_plain.items():
             for side in SIDES:
+                if side[0] not in name:
+                    continue
                 for place in re.finditer(f"(?={re.escape(side[0])})", name):
                     before = name[: place.start()]
                     after = name[place.start() + len(side[0]) :]
