@@ -3,7 +3,8 @@
 The scores of all sources have a joint normal prior given the standard deviations and correlations
 of :class:`bayesduel.models.Sources`. At some nodes of these the posterior of the scores is a normal
 distribution at its mode (Laplace); the mixture over the nodes, weighted by their importance, is the
-posterior. After new votes the modes move by Newton steps from the last ones.
+posterior. After new votes nodes and modes are found from the start again, so that the same votes
+have the same posterior, in whatever order and in however many parts they came.
 
 A vote of a source tells as much about the goal as it is expected to take relative variance off the
 target's contrasts in question (:mod:`bayesduel.policies.contrast_allocation`), given the standard
@@ -20,7 +21,7 @@ sampling: Cappé et al., "Population Monte Carlo", JCGS 2004).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,10 +35,12 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-# Effective share of the nodes below which they are placed anew. Larger: nodes are placed more
+# Effective share of the nodes below which they are placed again. Larger: nodes are placed more
 # often, and each time takes a Newton search; not tuned.
 FEW = 0.4
 STEP = 1e-3  # of numerical derivatives in the predictor, by central differences: right to 1e-6
+ROUNDS = 6  # of placing the nodes, at most
+DECREMENT = 1e-7  # of Newton's method a score, below which it ends
 CAP = 3.0  # largest change of a score in one Newton step, in logits: odds of 20
 
 
@@ -98,6 +101,15 @@ def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(given[name]) for name in names}
 
 
+class _Nodes(NamedTuple):
+    """Nodes of the standard deviations and correlations."""
+
+    phi: np.ndarray  # their logarithms, shape (nodes, parameters)
+    log_prior: np.ndarray  # logarithm of the prior density over that of the nodes, (nodes,)
+    prior: np.ndarray  # prior precision of the scores, shape (nodes, S K, S K)
+    log_det: np.ndarray  # logarithm of its determinant, (nodes,)
+
+
 class SourcePosterior:
     """The posterior of the scores by source, followed vote by vote.
 
@@ -129,8 +141,7 @@ class SourcePosterior:
         middle, deviation = np.repeat(np.array(start), self._lengths, axis=0).T
         # 128 nodes for each source beside the target
         self._normal = ndtri(_sequence(128 * (len(self.names) - 1), len(middle)))
-        self._x = np.zeros((len(self._normal), self.wins[:, 0].size))
-        self._place(middle, np.diag(deviation))
+        self._first = self._placed(middle, np.diag(deviation))
         self.follow()
 
     def source_of(self, judge: str | None) -> int:
@@ -143,23 +154,23 @@ class SourcePosterior:
         self.wins[source, j, i] += 1 - outcome
 
     def follow(self) -> None:
-        """Bring the posterior up to the votes."""
+        """Compute the posterior of the votes, from the prior on, if there are new ones."""
         if (self.wins == self._seen).all():
             return
         self._seen = self.wins.copy()
-        # 6 rounds of placing the nodes, at most
-        for _ in range(6):
-            self._solve()
+        nodes = self._first
+        for _ in range(ROUNDS):
+            self._solve(nodes)
             effective = 1 / (self._weight**2).sum()
-            if effective >= FEW * len(self._x):
+            if effective >= FEW * len(nodes.phi):
                 return
-            middle = self._weight @ self._phi
-            away = self._phi - middle
+            middle = self._weight @ nodes.phi
+            away = nodes.phi - middle
             # Variance of the nodes over that of their weights: 1.8
             spread = 1.8 * (away.T * self._weight) @ away
             spread += 0.01 * np.eye(len(middle))  # a single heavy node has none
-            self._place(middle, np.linalg.cholesky(spread))
-        self._solve()
+            nodes = self._placed(middle, np.linalg.cholesky(spread))
+        self._solve(nodes)
 
     def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return draws of the target's scores, shape (n, K), in a random order."""
@@ -171,7 +182,7 @@ class SourcePosterior:
         first = 0
         for g, last in enumerate(edges):
             if last > first:
-                normal = rng.standard_normal((last - first, self._x.shape[1]))
+                normal = rng.standard_normal((last - first, self._centre.shape[1]))
                 found[first:last] = self._centre[g, mine] + normal @ self._root[g, mine].T
                 first = last
         return found[rng.permutation(n)]
@@ -225,26 +236,26 @@ class SourcePosterior:
             _expect(C, bend[:, s, i, j], s * n_arms + i, s * n_arms + j)
         return asked[len(pending) :]
 
-    def _place(self, middle: np.ndarray, root: np.ndarray) -> None:
-        """Place the nodes, and compute the priors there."""
-        self._phi = middle + self._normal @ root.T
+    def _placed(self, middle: np.ndarray, root: np.ndarray) -> _Nodes:
+        """Return the nodes around a point, and the priors there."""
+        phi = middle + self._normal @ root.T
         splits = np.cumsum(self._lengths)[:-1]
-        named = dict(zip(self._scales, np.split(self._phi, splits, axis=1), strict=True))
-        self._log_prior = 0.5 * (self._normal**2).sum(axis=1)  # of importance
+        named = dict(zip(self._scales, np.split(phi, splits, axis=1), strict=True))
+        log_prior = 0.5 * (self._normal**2).sum(axis=1)  # of importance
         for name, scale in self._scales.items():
-            self._log_prior += scale.log_density(named[name], 1.0).sum(axis=1)
+            log_prior += scale.log_density(named[name], 1.0).sum(axis=1)
         n_sources, n_arms = self.wins.shape[:2]
         sigma = [
             self._term.covariance({n: np.exp(v[g]) for n, v in named.items()}, n_sources)
-            for g in range(len(self._phi))
+            for g in range(len(phi))
         ]
         ridge = 1e-9 * np.trace(sigma, axis1=1, axis2=2)[:, None, None] * np.eye(n_sources)
         inverse = np.linalg.inv(sigma + ridge)
-        self._prior = np.kron(inverse, np.eye(n_arms))
-        self._log_det = n_arms * np.linalg.slogdet(inverse)[1]
+        log_det = n_arms * np.linalg.slogdet(inverse)[1]
+        return _Nodes(phi, log_prior, np.kron(inverse, np.eye(n_arms)), log_det)
 
-    def _solve(self) -> None:
-        """Compute mode, mean and covariance at the nodes, and their weights."""
+    def _solve(self, nodes: _Nodes) -> None:
+        """Compute mode, mean and covariance at nodes, and their weights."""
         n_arms = self.wins.shape[1]
         source, i, j = np.nonzero(np.triu(self.wins + np.swapaxes(self.wins, 1, 2)))
         points = self.wins[source, i, j]
@@ -252,32 +263,31 @@ class SourcePosterior:
         first = source * n_arms + i
         second = source * n_arms + j
         data = {"n": n, "points": points, "log_coefficient": np.zeros(len(n))}
-        touch = np.zeros((len(n), self._x.shape[1]))
+        touch = np.zeros((len(n), nodes.prior.shape[1]))
         touch[np.arange(len(n)), first] = 1.0
         touch[np.arange(len(n)), second] = -1.0
 
         def pulled(x: np.ndarray) -> np.ndarray:
-            return np.asarray((self._prior @ x[:, :, None])[:, :, 0])
+            return np.asarray((nodes.prior @ x[:, :, None])[:, :, 0])
 
         def height(x: np.ndarray) -> np.ndarray:
             eta = x[:, first] - x[:, second]
             seen = self._response.log_likelihood(eta, {}, data).sum(axis=1)
             return np.asarray(seen - 0.5 * (x * pulled(x)).sum(axis=1))
 
-        x = self._x
+        x = np.zeros((len(nodes.phi), nodes.prior.shape[1]))
         value = height(x)
         for _ in range(50):
             eta = x[:, first] - x[:, second]
             slope, bend = self._response.derivatives(eta, {}, data)[:2]
-            precision = self._prior.copy()
+            precision = nodes.prior.copy()
             precision[:, first, second] += bend
             precision[:, second, first] += bend
             diagonal = np.einsum("gii->gi", precision)
             diagonal -= bend @ np.abs(touch)
             gradient = slope @ touch - pulled(x)
             step = np.linalg.solve(precision, gradient[:, :, None])[:, :, 0]
-            # Newton's method ends below this decrement a score: 1e-7
-            if ((step * gradient).sum(axis=1) < 1e-7 * x.shape[1]).all():
+            if ((step * gradient).sum(axis=1) < DECREMENT * x.shape[1]).all():
                 break
             step *= (CAP / np.maximum(np.abs(step).max(axis=1), CAP))[:, None]
             for _ in range(30):
@@ -288,7 +298,6 @@ class SourcePosterior:
                 step[worse] /= 2
             x = x + step
             value = found
-        self._x = x
         factor = np.linalg.cholesky(precision)
         self._root = np.swapaxes(np.linalg.inv(factor), 1, 2)
         spread = touch @ self._root
@@ -298,7 +307,7 @@ class SourcePosterior:
         shift = self._root @ (np.swapaxes(self._root, 1, 2) @ pull[:, :, None])
         self._centre = x + shift[:, :, 0]  # mean less mode, as in beliefs.score_posterior
         half = np.log(np.einsum("gii->gi", factor)).sum(axis=1)
-        log_weight = value + 0.5 * self._log_det - half + self._log_prior
+        log_weight = value + 0.5 * nodes.log_det - half + nodes.log_prior
         weight = np.exp(log_weight - log_weight.max())
         self._weight = weight / weight.sum()
 

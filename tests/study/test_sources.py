@@ -90,10 +90,7 @@ def test_votes_of_any_order_make_the_same_posterior():
     at_once.wins += step.wins
     at_once.follow()
     one, other = (each.draws(4000, np.random.default_rng(0)) for each in (step, at_once))
-    apart = np.ptp(one, axis=1).mean(), np.ptp(other, axis=1).mean()
-    assert apart[0] == pytest.approx(apart[1], rel=0.08)
-    moved = (one - other).mean(axis=0)
-    assert np.abs(moved - moved.mean()).max() < 0.25 * one.std(axis=0).mean()
+    np.testing.assert_array_equal(one, other)
 
 
 def test_tickets_name_their_source_and_files_keep_it(tmp_path):
@@ -119,6 +116,21 @@ def test_tickets_name_their_source_and_files_keep_it(tmp_path):
     more = bd.Study(tmp_path / "other", arms=ARMS, model=BradleyTerry(TERM), sources=costs)
     more.import_duels(again.duels())
     assert more.sources == again.sources
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_study_of_sources_says_the_same_after_it_is_opened_again(seed, tmp_path):
+    """Before, 20, 30, 45 and 60 duels: 0.330 and 0.302, 0.262 and 0.280, 0.522 and 0.546, ..."""
+    rng = np.random.default_rng(seed)
+    study = made(tmp_path / "s", sources={"people": 1.0, "machine": 0.3})
+    for n in (20, 30, 45, 60):
+        play(study, n - study.n_duels, rng)
+        live = study.status(check=False)
+        with bd.Study(tmp_path / "s") as again:
+            opened = again.status(check=False)
+        assert opened.n_duels == n
+        assert (opened.probability, opened.ranking) == (live.probability, live.ranking)
+        assert (opened.verdict, opened.reason) == (live.verdict, live.reason)
 
 
 @pytest.mark.slow
