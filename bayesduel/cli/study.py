@@ -26,7 +26,7 @@ from bayesduel.cli.study_tickets import (
 )
 from bayesduel.cli.write import check_folder, check_not_input, check_picture
 from bayesduel.system.atomic_write import write_text
-from bayesduel.system.options import Fitting, StudyDecision
+from bayesduel.system.options import Decision, Fitting, StudyDecision
 
 if TYPE_CHECKING:
     from bayesduel.study.study import Study
@@ -465,7 +465,7 @@ def export(
     Without PATH, print the duels as CSV.
     """
     from bayesduel.study.outcomes import export_csv, export_rows
-    from bayesduel.text import count
+    from bayesduel.text import count, join
 
     if audit and (given["criterion"] or given["everything"] or format not in (None, "csv")):
         raise click.UsageError(
@@ -492,19 +492,26 @@ def export(
             return rows, text.removesuffix("\n")
         write_text(path, text)
         n = len(rows)
-    data = {"path": path, "rows": n, "excluded": study.excluded}
+    retired = [study.arms[k] for k in study.retired]
+    said += f" Retired arms, whose duels are in it: {join(retired)}." if retired else ""
+    data = {"path": path, "rows": n, "excluded": study.excluded, "retired": retired}
     return data, f"{path} is written, {count(n, 'row')}.{said}"
 
 
 @of_study("report", lambda given: check_folder(given["output"]))
 @shared.report_option
 @click.option("--criterion", help="Report on the answers to this criterion.")
+@shared.option_of(Decision, "rope", default=None, show_default="that of the study")
 @shared.noun_option
-def report(study: "Study", output: Path, criterion: str | None, noun: str) -> tuple[Any, str]:
-    """Write a report on the duels of the study."""
-    from bayesduel.reporting.report import report as write
+def report(
+    study: "Study", output: Path, criterion: str | None, rope: float | None, noun: str
+) -> tuple[Any, str]:
+    """Write a report on the duels of the study, with its rope.
 
-    write(study.duels(criterion), output, model=study.model, noun=noun)
+    The verdict and the ranks are without retired arms.
+    """
+    own = {} if rope is None else {"rope": rope}
+    study.report(output, criteria=criterion, noun=noun, **own)
     return {"path": output}, f"{output} is written."
 
 

@@ -4,7 +4,7 @@ K x K draws are never kept: matrices and pairs are derived from the parameters, 
 time, by the model itself.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -16,6 +16,7 @@ import bayesduel.inference.accessor  # noqa: F401 - every fit has it, whoever op
 from bayesduel.models import Model
 from bayesduel.models.model import NODES, over_normal
 from bayesduel.preference import borda_scores
+from bayesduel.system.arguments import did_you_mean, shown_value, texts_of
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "preference_draws",
     "score_order",
     "tie_share",
+    "without_retired",
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
@@ -246,6 +248,28 @@ def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[s
     n = fit["posterior"].sizes["arm"]
     draws = Draws(duel.model, duel.posterior(covariance), np.arange(n), n)
     return draws, duel.arms, duel.covariance(covariance)
+
+
+def without_retired(
+    draws: Draws, labels: Sequence[str], retired: Sequence[str]
+) -> tuple[Draws, tuple[str, ...]]:
+    """Return the draws of the arms that are not retired, and their labels.
+
+    Raises TypeError or ValueError if `retired` are no arms of the fit, or fewer than two are left.
+    """
+    gone = set(texts_of(retired, "retired"))
+    unknown = sorted(gone - set(labels))
+    if unknown:
+        raise ValueError(
+            f"retired should be arms of the fit, got {shown_value(unknown[0])}"
+            f"{did_you_mean(unknown[0], labels)}"
+        )
+    left = [k for k, label in enumerate(labels) if label not in gone]
+    if len(left) < 2:
+        raise ValueError(
+            f"retired should leave at least two arms, but only {len(left)} would remain"
+        )
+    return draws.among(np.array(left)), tuple(labels[k] for k in left)
 
 
 def preference_draws(fit: xr.DataTree, covariance: str = "auto") -> Iterator[np.ndarray]:

@@ -4,6 +4,7 @@ The expected information gain of a duel is the mutual information, in bits, betw
 and the quantity of interest: the winner, or the scores of all arms.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.jit import interpreted
-from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
+from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs, without_retired
 from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.mutual_information import (
     information_about_answers,
@@ -36,6 +37,7 @@ def next_pairs(
     *,
     rope: float = Decision.rope,
     confidence: float = Decision.confidence,
+    retired: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the pairs with the largest expected information gain, the largest first.
 
@@ -52,6 +54,8 @@ def next_pairs(
         verdict is open, then "scores".
     rope, confidence
         What "auto" takes for a settled verdict, as in `bayesduel.winners`.
+    retired
+        Labels of arms that are not asked about any more, as in `bayesduel.winners`.
 
     Returns
     -------
@@ -84,6 +88,8 @@ def next_pairs(
     check_decision(rope, confidence)
     check_one_of(about, "about", ("winner", "scores", "auto"))
     draws, labels, _ = draws_of(fit)
+    if retired:
+        draws, labels = without_retired(draws, labels, retired)
     if draws.many:
         raise ValueError(
             f"fit should have at most {TABLE_ARMS:,} arms for a choice among all pairs, got "
@@ -119,7 +125,7 @@ def next_pairs(
             "preference_mean": preference.mean(1),
             "preference_lower": low,
             "preference_upper": high,
-            "duels": duels_of_pairs(fit, i, j),
+            "duels": duels_of_pairs(fit, draws.arms[i], draws.arms[j]),
         }
     )
     frame.attrs["about"] = about

@@ -6,7 +6,7 @@ into a sentence.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -21,7 +21,7 @@ from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
-from bayesduel.posterior.draws import Draws, check_fit, draws_of, tie_share
+from bayesduel.posterior.draws import Draws, check_fit, draws_of, tie_share, without_retired
 from bayesduel.posterior.election import (
     ElectionResult,
     PairSummary,
@@ -64,6 +64,7 @@ def winners(
     check: TransitivityCheck | None = None,
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,
+    retired: Sequence[str] = (),
     noun: str = "arm",
 ) -> Winners:
     """Return who wins, under every criterion, with uncertainty, and the verdict.
@@ -102,6 +103,9 @@ def winners(
     at, weights
         Which duels the answer is about, as in :func:`bayesduel.estimand`: the level of a column, or
         how much each counts.
+    retired
+        Labels of arms that are no longer in question. Their duels stay in the fit; verdict, ranks,
+        win rates and winners are among the other arms, and the record has only these.
     noun
         What an arm is called in the sentences: "model", "player".
 
@@ -182,6 +186,9 @@ def winners(
     if check is not None and not isinstance(check, TransitivityCheck):
         raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
     draws, labels, used = draws_of(tree, covariance)
+    arms = labels
+    if retired:
+        draws, labels = without_retired(draws, arms, retired)
     dependence = dependence_of(tree, used, covariance, noun)
     if dependence.refusal:
         warn(dependence.refusal, FewClustersWarning)
@@ -193,7 +200,8 @@ def winners(
     found, pairs = _elected(draws, rope, ties, confidence)
     share_of_ties = tie_share(tree)
     options = _decision(tree, rope, confidence, dependence.refusal, noun)
-    parts = json.loads(tree.attrs.get("components", "[]"))
+    met = json.loads(tree.attrs.get("components", "[]"))
+    parts = [left for part in met if (left := [arm for arm in part if arm in labels])]
     if len(parts) > 1:
         why = TEAMS_APART if "teams" in tree.attrs else "that never met"
         verdict, inside = _in_parts(draws, labels, parts, ties, why, **options)
@@ -214,7 +222,7 @@ def winners(
     top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
     upset = ""
     if check is None and draws.score is not None and isinstance(pairs, PairSummary):
-        upset = upset_words(tree, pairs.mean, used)
+        upset = upset_words(tree, _of_all(pairs.mean, draws.arms, len(arms)), used)
     attrs = {
         "verdict": f"{verdict.words} {upset}".rstrip(),
         "verdict_overall": verdict.sentence,
@@ -249,6 +257,8 @@ def winners(
         "log_type": draws.model.log_type,
         "tie_share": share_of_ties,
     }
+    if retired:
+        attrs["retired"] = json.dumps([arm for arm in arms if arm not in labels])
     coords = {"arm": list(labels), "rank": np.arange(1, n_arms + 1), "criterion": list(CRITERIA)}
     variables = _variables(found, borda, order, tier, ranges, k, confidence)
     if isinstance(pairs, PairSummary):
@@ -266,7 +276,9 @@ def winners(
     cyclic, why = check.answer_without_ranking(draws.model)
     other = None
     if cyclic is not None:
-        other = winners(cyclic, rope=rope, confidence=confidence, ties=ties, noun=noun)
+        other = winners(
+            cyclic, rope=rope, confidence=confidence, ties=ties, retired=retired, noun=noun
+        )
     return checked(result, check, other, why, noun)
 
 
@@ -284,6 +296,13 @@ def _decision(
         "cases": _cases(fit),
         "noun": noun,
     }
+
+
+def _of_all(table: np.ndarray, arms: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return a table of some arms (indices) as one of all arms, NaN for the others."""
+    whole = np.full((n_arms, n_arms), np.nan)
+    whole[np.ix_(arms, arms)] = table
+    return whole
 
 
 def _cases(fit: xr.DataTree) -> str:

@@ -11,9 +11,9 @@ import xarray as xr
 from bayesduel.posterior.verdict import across_words
 from bayesduel.records import Record
 from bayesduel.system.arguments import by_reader
-from bayesduel.text import an, begun, json_ready, plural
+from bayesduel.text import an, begun, join, json_ready, plural
 
-__all__ = ["Winners", "check_words", "winners_note"]
+__all__ = ["Winners", "check_words", "retired_words", "winners_note"]
 
 JSON_ATTRS = (
     "verdict_arms",
@@ -23,6 +23,7 @@ JSON_ATTRS = (
     "tier_errors",
     "model_reasons",
     "check",
+    "retired",
 )
 RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
@@ -119,9 +120,23 @@ class Winners(Record):
 
 
 def _verdict_lines(found: Winners) -> list[str]:
-    """Return the verdict and, where a ranking is rejected, why, and what it would have said."""
-    names = ("verdict", "verdict_reason", "ranking_verdict")
-    return [str(found.attrs[name]) for name in names if name in found.attrs]
+    """Return the verdict, what it leaves out and, where a ranking is rejected, why it is."""
+    out = retired_words(found)
+    names = ("verdict_reason", "ranking_verdict")
+    further = [str(found.attrs[name]) for name in names if name in found.attrs]
+    return [str(found.attrs["verdict"]), *([out] if out else []), *further]
+
+
+def retired_words(found: Winners) -> str:
+    """Return which arms are left out because they are retired, or ""."""
+    retired = json.loads(found.attrs.get("retired", "[]"))
+    if not retired:
+        return ""
+    their = "its" if len(retired) == 1 else "their"
+    return (
+        f"Retired, and left out of the verdict and the ranks: {join(retired, 8)}. The fit still "
+        f"has {their} duels."
+    )
 
 
 def winners_note(found: Winners) -> str:

@@ -103,6 +103,11 @@ class Analysis:
     noun: str = "arm"  # what an arm is called
 
     @property
+    def retired(self) -> tuple[str, ...]:
+        """The arms that are left out of the verdict, because they are retired."""
+        return tuple(json.loads(self.winners.attrs.get("retired", "[]")))
+
+    @property
     def rejected(self) -> bool:
         """Whether the log contradicts the ranking that `winners` gives."""
         return bool(self.winners.attrs["verdict_kind"] == "no ranking")
@@ -135,6 +140,7 @@ def analyse(
     audit: bool = False,
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,
+    retired: Sequence[str] = (),
     noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
@@ -181,7 +187,8 @@ def analyse(
         if at is not None or weights is not None:
             fit = estimand(fit, at=at, weights=weights)
         step("computing winners")
-        found = winners(fit, rope=rope, confidence=confidence, noun=noun)
+        deciding: dict[str, Any] = {"rope": rope, "confidence": confidence, "retired": retired}
+        found = winners(fit, **deciding, noun=noun)
         found = found.assign_attrs(model_reasons=called_reasons(fit, asked, log, noun))
 
     audited = None
@@ -227,7 +234,7 @@ def analyse(
                 loose = check.averaged
                 free_unit = check.evidence.unit
         if loose is not None:
-            free = winners(loose, rope=rope, confidence=confidence, noun=noun)
+            free = winners(loose, **deciding, noun=noun)
         found = checked(found, check, free if by_score else found, free_reason, noun)
         calibration = None
         calibration_reason = ""
@@ -249,18 +256,18 @@ def analyse(
         step("choosing informative pairs")
         pairs = None
         of = None
-        if many:
+        if many or retired:
             best = found["arm"].values[found["order"].values[: NEIGHBOURS + 1]]
             of = [(str(a), str(b)) for a, b in pairwise(best)]
-        else:
-            pairs = next_pairs(fit, FEW_ROWS, rope=rope, confidence=confidence)
+        if not many:
+            pairs = next_pairs(fit, FEW_ROWS, **deciding)
         neighbours = duels_to_decide(fit, of, rope=rope, confidence=confidence)
         judges = judge_agreement(duels, fit, against=against) if with_judges else None
         rated = None
         by_robust_errors = None
         if model.ranks_by_score:
             scale: dict[str, Any] = {"anchor": anchor, "points": points, "ci_prob": confidence}
-            rated = scores(fit, **scale)
+            rated = _remaining(scores(fit, **scale), retired)
             plain = _without_effects(log, fit, step, draws=draws, seed=seed)
             by_robust_errors = None if plain is None else scores(plain, **scale)
     effects = coefficients(fit, confidence)
@@ -294,6 +301,11 @@ def analyse(
         warnings=called_warnings(raised, duels, noun),
         noun=noun,
     )
+
+
+def _remaining(rows: "pd.DataFrame", retired: Sequence[str]) -> "pd.DataFrame":
+    """Return the rows of a table by arm that are not of retired arms."""
+    return rows[~rows.index.isin(retired)] if retired else rows
 
 
 @contextmanager

@@ -207,10 +207,10 @@ def counts_of_pairs(
 
     ``mean``, ``lower`` and ``upper`` of the probability that it wins, and ``beats``, that this is
     above one half, where the winners hold those of pairs; ``duels``, ``won``, ``lost`` and ``tied``
-    as logged.
+    as logged. Arms of the log that are not among `arms` have none.
     """
     place = {arm: k for k, arm in enumerate(arms)}
-    of_log = np.array([place[str(label)] for label in duels.arms])
+    of_log = np.array([place.get(str(label), -1) for label in duels.arms])
     held = {str(label): k for k, label in enumerate(winners["arm"].values)}
     of_model = np.array([held[arm] for arm in arms])
     pairs = duels.pairs()
@@ -230,7 +230,7 @@ def counts_of_pairs(
             (first, second, (pairs.first_wins, pairs.second_wins)),
             (second, first, (pairs.second_wins, pairs.first_wins)),
         ):
-            met = np.flatnonzero(own == k)
+            met = np.flatnonzero((own == k) & (other >= 0))
             for row, values in zip(counts, (*sides, pairs.ties), strict=True):
                 row[other[met]] = values[met]
         won, lost, tied = counts

@@ -7,10 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from bayesduel.criticism.check_result import Check
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.posterior.duels_to_predict import conditions_read
+from bayesduel.posterior.winners_record import retired_words
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -83,10 +86,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.data.duels import Duels
+    from bayesduel.posterior.winners import Winners
 
 __all__ = ["analysed", "files_read", "report", "sections"]
 
 ENDINGS = (".html", ".htm")  # of a page
+COUNTED = "Duels with retired {} are not counted here."
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
@@ -138,6 +143,7 @@ def report(
     audit: bool = False,
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,
+    retired: Sequence[str] = (),
     pooled: bool = False,
     noun: str = "arm",
     title: str | None = None,
@@ -178,6 +184,9 @@ def report(
     at, weights
         Which duels the answers are about, as in :func:`bayesduel.estimand`; not of categories that
         are `pooled`.
+    retired
+        Arms that are left out of verdict and ranks, as in :func:`bayesduel.winners`; not of
+        categories that are `pooled`.
     pooled
         Whether several logs are categories that share arms, reported on one page under one model
         with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
@@ -239,12 +248,14 @@ def report(
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
         "against": against, "compare": compare, "audit": audit, "noun": noun,
-        "at": at, "weights": weights,
+        "at": at, "weights": weights, "retired": texts_of(retired, "retired"),
     }  # fmt: skip
     if pooled:
         if at is not None or weights is not None:
             raise ValueError("at and weights should be None where pooled is True")
-        whole = ("anchor", "points", "against", "compare", "audit", "at", "weights")
+        if retired:
+            raise ValueError("retired should be empty where pooled is True")
+        whole = ("anchor", "points", "against", "compare", "audit", "at", "weights", "retired")
         fitting = {n: v for n, v in options.items() if n not in whole}
         several = {"": analyse_categories(several, **fitting, step=step)}
     kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None
@@ -332,7 +343,8 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     words = a.calibration_reason if a.calibration is None else a.calibration.sentence
     margins = None
     if a.margins is not None:
-        order = a.winners["order"].values
+        placed = {arm: k for k, arm in enumerate(a.duels.arms)}
+        order = np.array([placed[str(arm)] for arm in a.winners.table().index])
         margins = margins_section(a.margins, order, own_ranking=a.by_margins, noun=a.noun)
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
@@ -360,6 +372,8 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     if a.by_margins:
         first = str(pairs["arm"].values[pairs["order"].values[0]])
         further = (margin_words(a.margins, a.duels, first), *further)
+    out = retired_words(a.winners)
+    further = (*([out] if out else []), *advantage_words(a), *further)
     views = period_views(a.fit, a.duels, scores)
     board = leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
     neutral = controlled_words(a, "this ranking is that")
@@ -375,7 +389,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             a.duels,
             a.warnings + doubts,
             caution,
-            advantage_words(a) + further,
+            further,
             pairs,
             a.noun,
         ),
@@ -388,13 +402,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _noted(preferences_section(pairs, a.noun), uneven),
         _over_time(a.fit, a.noun),
         winners_section(a),
-        raw_counts_section(
-            a.duels,
-            a.winners,
-            pairs,
-            effects=join(a.fit.duel.model.terms.samples, word="or"),
-            noun=a.noun,
-        ),
+        _raw_counts(a, pairs),
         margins,
         log_section(
             a.duels,
@@ -415,12 +423,26 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         fit_section(a.fit, found_diagnostics, a.noun),
         _noted(errors_section(a), few),
         _noted(
-            next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms, a.noun),
+            next_pairs_section(a.neighbours, a.pairs, a.winners.sizes["arm"], a.noun),
             " ".join(filter(None, (NEXT_REJECTED * bool(rejected), NEXT_FEW * bool(few)))),
         ),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _raw_counts(a: Analysis, pairs: "Winners") -> Section | None:
+    """Return the section on raw counts; None where only retired arms had duels."""
+    duels = a.duels
+    if a.retired:
+        gone = np.isin(duels.arms, a.retired)
+        met = duels.pairs()
+        if (gone[met.first] | gone[met.second]).all():
+            return None
+        duels = duels.subset(arm for arm in duels.arms if arm not in a.retired)
+    effects = join(a.fit.duel.model.terms.samples, word="or")
+    section = raw_counts_section(duels, a.winners, pairs, effects=effects, noun=a.noun)
+    return _noted(section, COUNTED.format(plural(a.noun)) if a.retired else "")
 
 
 def _over_time(fit: "xr.DataTree", noun: str) -> Section | None:

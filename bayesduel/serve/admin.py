@@ -174,13 +174,11 @@ def exported(pages: Pages, what: str) -> str:
 
 def reported(pages: Pages) -> bytes:
     """Return the report on the duels, an HTML page."""
-    from bayesduel.reporting.report import report
-
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report has them
         path = Path(folder) / "report.html"
         try:
-            report(pages.study.duels(), path, model=pages.study.model, noun=pages.options.noun)
+            pages.study.report(path, noun=pages.options.noun)
         except ValueError as error:
             raise Refused(409, str(error)) from error
         return path.read_bytes()

@@ -79,18 +79,21 @@ def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | 
 
 def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], Any]:
     """Return a row per arm in the order of the verdict, retired ones last; warnings; the fit."""
+    import pandas as pd
+
     duels = study.duels()
-    rope: dict[str, Any] = (
-        {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
-    )
     # The study's lock is not taken in here: who has it may wait for this one, to refit.
     with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         posterior = fit(duels, study.model, draws=DRAWS, clusters=False)
-        found = winners(posterior, covariance="model", **rope)
+        deciding = study.deciding
+        table = winners(posterior, covariance="model", **deciding).table()
+        if deciding["retired"]:  # their rows are those of a ranking of all arms
+            whole = winners(posterior, covariance="model", **(deciding | {"retired": ()})).table()
+            table = pd.concat([table, whole.loc[list(deciding["retired"])]])
     said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-    retired = [study.arms[i] for i in study.retired]
-    table = found.table().loc[[*order, *retired]]
+    retired = deciding["retired"]
+    table = table.loc[[*order, *retired]]
     wins = study.tally()
     met = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))
     rows = [

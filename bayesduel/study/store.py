@@ -59,11 +59,13 @@ __all__ = [
     "PENDING",
     "SHARED",
     "TICKETS",
+    "UNNAMED",
     "USED",
     "Store",
     "StudyError",
 ]
 
+UNNAMED = "study"  # name of a study that was given none
 # Formats whose tables lack columns that may be empty, or whole tables, and nothing else.
 GROWN = (3, 4)
 
@@ -205,7 +207,7 @@ class Store(Database):
             raise StudyError(
                 f"{self.url} holds several studies: name should be one of {', '.join(names)}."
             )
-        self.name = name or next(iter(names), "study")
+        self.name = name or next(iter(names), UNNAMED)
         self.is_new = self.name not in names
         self.study = names.get(self.name, 0)
         if not self.is_new:

@@ -28,7 +28,15 @@ from bayesduel.study.session import Decision
 from bayesduel.study.settings import differing, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
-from bayesduel.study.store import ANSWERED, COST, COUNTED, TICKETS, Store, StudyError
+from bayesduel.study.store import (
+    ANSWERED,
+    COST,
+    COUNTED,
+    TICKETS,
+    UNNAMED,
+    Store,
+    StudyError,
+)
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import (
     by_reader,
@@ -422,11 +430,52 @@ class Study(ArmsAndJudges):
         return fit(self.duels(), self.model, **options)
 
     def winners(self, **options: Any) -> Any:
-        """Return the winners under every criterion; see ``bayesduel.winners``."""
+        """Return the winners under every criterion; see ``bayesduel.winners``.
+
+        With the rope of the study, and among the arms that are not retired.
+        """
         from bayesduel.posterior.winners import winners
 
-        rope = {} if self.stop is None or not self.stop.rope else {"rope": self.stop.rope}
-        return winners(self.fit(), **(rope | options))
+        return winners(self.fit(), **(self.deciding | options))
+
+    def report(
+        self,
+        path: str | Path = "report.html",
+        *,
+        criteria: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write a report on the study's duels, and return its path; see ``bayesduel.report``.
+
+        With the model and the rope of the study, and its verdict among the arms that are not
+        retired. The page has the name of the study, or of its file.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        criteria
+            As in ``duels``.
+        options
+            Of ``bayesduel.report``, which go before those of the study.
+        """
+        from bayesduel.reporting.report import report
+
+        own = {"model": self.model, "title": self._title, **self.deciding}
+        return report(self.duels(criteria), path, **(own | options))
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """The rope and the retired arms of the study, as ``bayesduel.winners`` takes them."""
+        stop = self.stop
+        rope = {} if stop is None or not stop.rope else {"rope": stop.rope}
+        return rope | {"retired": tuple(self.arms[k] for k in self.retired)}
+
+    @property
+    def _title(self) -> str:
+        """What a page about the study is called: its name, or that of its file without ending."""
+        file = self.store.path
+        return self.name if file is None or self.name != UNNAMED else Path(file).stem
 
     def plan(self, n_futures: int = 100, budget: int = 5000, **options: Any) -> Any:
         """Return how many more duels the study is expected to take; see ``bayesduel.study.plan``.
