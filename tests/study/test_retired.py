@@ -1,0 +1,150 @@
+"""Retired arms: their duels count; verdict, ranks and pages are among the other arms."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.serve.standings import standings
+
+pytestmark = pytest.mark.plain
+
+
+def made(path=None, arms="xyz", rope=0.1, **settings):
+    """Return a study in which x beats y and z, and y beats z, with x retired."""
+    stop = bd.study.WithinRope(0.95, rope=rope)
+    study = bd.Study(path, arms=list(arms), stop=stop, **settings)
+    for _ in range(8):
+        study.add("x", "y", "left")
+        study.add("y", "z", "left")
+        study.add("x", "z", "left")
+    study.retire_arms(["x"])
+    return study
+
+
+def text_of(page):
+    """Return the text of a page as a reader sees it."""
+    html = page.read_text(encoding="utf-8")
+    html = re.sub(r"<style.*?</style>|<script.*?</script>|<svg.*?</svg>", "", html, flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def test_the_winners_of_a_study_are_among_the_arms_that_are_left():
+    study = made()
+    found = study.winners()
+    assert study.status(check=False).ranking == tuple(found.table().index) == ("y", "z")
+    assert found.attrs["verdict"].startswith("y wins: it beats z")
+    assert json.loads(found.attrs["top_set"]) == ["y"]
+    assert found["rank_upper"].max() == 2 and found["winner_share"].sel(arm="y").min() > 0.9
+    assert "Retired, and left out of the verdict and the ranks: x." in repr(found).replace(
+        "\n", " "
+    )
+    assert "Retired, and left out" in found._repr_html_()
+    assert found.summary()["retired"] == ["x"]
+    everyone = study.winners(retired=())
+    assert next(iter(everyone.table().index)) == "x" and "retired" not in everyone.attrs
+    np.testing.assert_allclose(
+        found["preference_mean"].sel(arm="y", opponent="z"),
+        everyone["preference_mean"].sel(arm="y", opponent="z"),
+    )
+    study.restore_arms(["x"])
+    assert study.winners().table().index[0] == "x"
+
+
+def test_the_page_of_a_study_has_its_rope_its_name_and_no_retired_winner(tmp_path):
+    path = tmp_path / "taste.study"
+    made(path).close()
+
+    def run(*args):
+        done = CliRunner().invoke(main, ["study", *map(str, args)])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    page = tmp_path / "page.html"
+    run("report", path, "-o", page)
+    text = text_of(page)
+    assert text.startswith(" taste: paired comparisons taste y is better than z")
+    first = text.split("In exact terms")[0]
+    assert "Retired, and left out of the verdict and the ranks: x." in first
+    assert "within 0.1 of one half" in text
+    board = text.split("Leaderboard")[1].split("Rating:")[0]
+    assert re.search(r"\b1 y \d", board) and not re.search(r"\bx \d", board)
+    assert "Duels with retired arms are not counted here." in text
+    assert "24 duels between 3 arms" in text
+    run("report", path, "-o", page, "--rope", "0.03")
+    assert "within 0.03 of one half" in text_of(page)
+    said = run("export", path, tmp_path / "log.csv", "--json")
+    assert json.loads(said)["retired"] == ["x"]
+    assert "Retired arms, whose duels are in it: x." in run("export", path, tmp_path / "log.csv")
+
+
+def test_a_named_study_gives_its_name_to_its_page(tmp_path):
+    study = bd.Study(tmp_path / "s.study", arms=["a", "b"], name="drinks")
+    for outcome in ("left", "left", "right") * 10:
+        study.add("a", "b", outcome)
+    page = study.report(tmp_path / "page.html")
+    assert text_of(page).startswith(" drinks: paired comparisons")
+    assert "within 0.05 of one half" in text_of(page)
+    of_memory = bd.Study(arms=["a", "b"], stop=None)
+    of_memory.import_duels(study.duels())
+    page = of_memory.report(tmp_path / "page.html", title="Tea", rope=0.2)
+    assert text_of(page).startswith(" Tea: paired comparisons")
+    assert "within 0.2 of one half" in text_of(page)
+
+
+def test_the_page_of_a_log_that_contradicts_a_ranking_leaves_retired_arms_out(tmp_path):
+    study = bd.Study(arms=list("abcd"), stop=None)
+    for _ in range(40):
+        for left, right in ("ab", "bc", "ca", "da", "db", "dc"):
+            study.add(left, right, "left")
+    study.retire_arms(["d"])
+    text = text_of(study.report(tmp_path / "page.html"))
+    first = text.split("In exact terms")[0]
+    assert "No single ranking holds" in first and "Retired, and left out" in first
+    board = text.split("Leaderboard")[1].split("Win rates and tiers")[0]
+    assert not re.search(r"\bd \d", board)
+
+
+def test_arms_that_met_through_a_retired_arm_alone_have_a_page(tmp_path):
+    study = bd.Study(arms=list("xyz"), stop=None)
+    for _ in range(9):
+        study.add("y", "x", "left")
+        study.add("x", "z", "left")
+    study.retire_arms(["x"])
+    text = text_of(study.report(tmp_path / "page.html"))
+    assert "y is better than z" in text and "Raw counts By" not in text
+
+
+def test_groups_that_never_met_are_those_of_the_arms_that_are_left():
+    log = bd.Duels.from_votes(list("aaabxx"), list("bbbayy"), [1, 1, 0, 0, 1, 1])
+    with pytest.warns(UserWarning):
+        fit = bd.fit(log)
+    assert bd.winners(fit).attrs["verdict_kind"] == "not comparable"
+    left = bd.winners(fit, retired=["x", "y"])
+    assert left.attrs["verdict_kind"] != "not comparable" and left.groups() is None
+
+
+def test_retired_arms_are_arms_of_the_fit():
+    fit = made().fit()
+    with pytest.raises(
+        ValueError, match="retired should be arms of the fit, got 'X'; did you mean"
+    ):
+        bd.winners(fit, retired=["X"])
+    with pytest.raises(ValueError, match="at least two arms, but only 1 would remain"):
+        bd.next_pairs(fit, retired=["x", "y"])
+    with pytest.raises(TypeError, match="retired should be a list of names"):
+        bd.winners(fit, retired="x")
+    pairs = bd.next_pairs(fit, retired=["x"])
+    assert pairs[["first", "second", "duels"]].values.tolist() == [["y", "z", 8]]
+
+
+def test_standings_rank_the_arms_that_are_left():
+    found = standings(made())["ranking"]
+    assert [row["arm"] for row in found] == ["y", "z", "x"]
+    assert [row["retired"] for row in found] == [False, False, True]
+    assert [(row["rank_lower"], row["rank_upper"]) for row in found[:2]] == [(1, 1), (2, 2)]
+    assert found[0]["win_rate"] > 0.8
