@@ -83,6 +83,7 @@ PASSED_ON = {
     "problems.named": "problems.named",
     "Study.fit": "fit",
     "Study.plan": "study.plan",
+    "Study.report": "report",
     "Study.winners": "winners",
     "Prior": lambda *, mu, sigma: (mu, sigma),
 }  # where a function's ``**options`` go: a public name, or a function

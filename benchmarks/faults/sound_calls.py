@@ -396,6 +396,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Study.import_duels": _log,
     "Study.pending": lambda w: {},
     "Study.plan": lambda w: {"n_futures": 1, "budget": 5},
+    "Study.report": lambda w: {"path": w.path, "draws": 100},
     "Study.retire_arms": lambda w: {"arms": ["c"]},
     "Study.status": lambda w: {},
     "Study.tally": lambda w: {},
