@@ -23,6 +23,7 @@ from bayesduel.criticism.transitivity.evidence import LEVEL
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import SPARSE, fitted
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.estimand import same_estimand
 from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import (
@@ -375,7 +376,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of parts, which nobody asked about
         try:
-            return fitted(
+            found = fitted(
                 part,
                 fit.duel.model,
                 method,
@@ -386,6 +387,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
                 clusters=False,
                 preference=False,
             )
+            return same_estimand(found, fit)
         except ValueError:
             return None
 
