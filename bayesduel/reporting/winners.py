@@ -142,7 +142,9 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
     if leader in {arm for _, arm, *_ in criterion_rows(free)}:
         return ""
     if _about(a):
-        return f"The leaderboard has {shorten(leader, SENTENCE)} first: it answers another question."
+        return (
+            f"The leaderboard has {shorten(leader, SENTENCE)} first: it answers another question."
+        )
     words = (
         f"The leaderboard has {shorten(leader, SENTENCE)} first, because it is of another model."
     )
