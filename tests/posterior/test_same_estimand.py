@@ -59,7 +59,8 @@ def test_an_update_and_an_audit_stay_about_the_same_duels(made, term, asked):
     assert json.loads(later.attrs["estimand"]) == json.loads(german.attrs["estimand"])
     assert leader(later) == "a" and bd.scores(later).attrs["controls"]
     audited = bd.audit(german, log)
-    assert audited.ahead == ("a",)
+    assert audited.ahead == ("a",) and audited.sentence.startswith(audited.controls)
+    assert "language" in audited.controls
     fewest = audited.fragility.set_index(["by", "change"]).loc[("vote", "removed"), "needed"]
     # 175 votes are German: some tens have to go, and not the single one of before
     assert fewest > 10
