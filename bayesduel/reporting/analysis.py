@@ -167,6 +167,10 @@ def analyse(
     check_flag(compare, "compare")
     check_flag(audit, "audit")
     check_noun(noun)
+    if audit and retired:
+        raise ValueError(
+            "audit should be False where arms are retired, because it is about all arms of a log"
+        )
     log = duels
     ranked = isinstance(duels, Rankings)
     duels = log.duels if isinstance(log, Rankings) else log

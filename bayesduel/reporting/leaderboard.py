@@ -83,7 +83,9 @@ def period_views(
     told = scores.attrs
     origin = rating.mean(1) if anchor is None else rating[:, list(arms).index(anchor)]
     points = told["points"] + told["points_per_unit"] * (rating - origin[:, None])
-    place = {"rating": points, "rank": (-rating).argsort(1).argsort(1) + 1}
+    kept = np.isin(arms, scores.index)  # without retired arms
+    ranks = (-rating[:, kept]).argsort(1).argsort(1) + 1
+    place = {"rating": points[:, kept], "rank": ranks}
     at = term.columns(duels)["period_of_cell"] * duels.n_sides
     n = len(rating) * duels.n_sides
     met = np.bincount(at + votes.left, votes.weight, n)
@@ -93,7 +95,7 @@ def period_views(
 
     views = {}
     for k in range(len(rating) - 2, -1, -1):
-        columns = {"arm": arms, "duels": met[k * len(arms) : (k + 1) * len(arms)]}
+        columns = {"arm": arms[kept], "duels": met[k * len(arms) : (k + 1) * len(arms)][kept]}
         for name, values in place.items():
             low, high = eti(values[k], told["ci_prob"])
             mean = "rating" if name == "rating" else "rank_mean"

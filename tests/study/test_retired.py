@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
+from bayesduel.reporting.analysis import analyse
+from bayesduel.reporting.leaderboard import period_views
 from bayesduel.serve.standings import standings
 
 pytestmark = pytest.mark.plain
@@ -140,6 +142,19 @@ def test_retired_arms_are_arms_of_the_fit():
         bd.winners(fit, retired="x")
     pairs = bd.next_pairs(fit, retired=["x"])
     assert pairs[["first", "second", "duels"]].values.tolist() == [["y", "z", 8]]
+
+
+def test_earlier_periods_of_a_page_are_without_retired_arms():
+    days = np.repeat([1.0, 2.0, 3.0], 12)
+    log = bd.Duels.from_votes(list("xyx") * 12, list("yzz") * 12, [1, 1, 0] * 12, time=days)
+    fit = bd.fit(log, bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3))
+    one = analyse(log, fit, retired=["x"])
+    views = period_views(fit, log, one.scores)
+    assert len(views) == 2
+    for view in views.values():
+        assert sorted(view["arm"]) == ["y", "z"] and view["rank_upper"].max() <= 2
+    with pytest.raises(ValueError, match="audit should be False where arms are retired"):
+        analyse(log, fit, retired=["x"], audit=True)
 
 
 def test_standings_rank_the_arms_that_are_left():
