@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesduel.data.read.duels import read_duels
+from bayesduel.data.read.outcomes import results_of
 from bayesduel.inference.fit import fit as fit_model
 from bayesduel.posterior.predict import predict
 from bayesduel.system.arguments import did_you_mean, shown_value
@@ -56,8 +57,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
     arms_ : ndarray of str, shape (n_arms,)
         Labels of the arms, in the order of ``fit_``.
     classes_ : ndarray, shape (n_classes,)
-        Values of the outcome, sorted. Of two values other than "left" and "right" the larger one
-        says that the left arm won (1 of 0 and 1, True of False and True).
+        Values of the outcome, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -92,8 +92,9 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
             the first two columns say whether sides have a meaning (home and away).
         y
             Outcomes, shape (n_duels,): "left", "right" and perhaps "tie"; the names of the first
-            two columns of X, such as "model_a" and "model_b", and perhaps "tie"; or two other
-            values, of which the larger one says that the left arm won.
+            two columns of X, such as "home" and "away", and perhaps "tie"; or words and numbers
+            that :func:`bayesduel.read_duels` knows, such as "A" and "B", "first" and "second", 1
+            and 0, or 1 and 2. Of two other values, the larger one says that the left arm won.
         judge
             Who judged each duel, shape (n_duels,), or None.
 
@@ -182,10 +183,16 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         by_side = {word: word for word in WORDS}
         by_column = {**dict(zip(arms.columns, SIDES, strict=True)), "tie": "tie"}
         classes = self.classes_.tolist()
-        meaning = next((m for m in (by_side, by_column) if set(classes) <= m.keys()), None)
+        meanings = [by_side, by_column]
+        texts = y.dtype.kind in "OUS"
+        of_arms = {str(c) for c in classes} & {*arms.to_numpy().ravel()}
+        if not of_arms and y.dtype.kind != "b" and (len(classes) <= 2 or texts):
+            known = results_of([str(value) for value in classes])
+            meanings.append({value: known[str(value)] for value in classes if known})
+        meaning = next((m for m in meanings if set(classes) <= m.keys()), None)
         if meaning is not None:
             self._words = [meaning[word] for word in classes]
-        elif {c for c in classes if isinstance(c, str)} & {*arms.to_numpy().ravel()}:
+        elif of_arms and texts:
             raise ValueError(
                 "y should say which side won, 'left', 'right' or 'tie', got labels of arms such as "
                 f"{shown_value(classes[0])}; with labels use bayesduel.read_duels and bayesduel.fit"

@@ -154,3 +154,38 @@ def test_y_may_be_names_of_the_columns_of_X_but_not_labels_of_arms():
     for won in (["b", "b", "c", "b"] * 5, ["a", "b"] * 10):
         with pytest.raises(ValueError, match=r"y should say which side won, .* got labels of arms"):
             PairwiseRanker().fit(rows, won)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        *(("A", "B"), ("first", "second"), ("l", "r"), ("model_a", "model_b"), ("W", "L")),
+        *(("home", "away"), ("1", "2"), (1, 2), (1, 0), (1, -1), (1.0, 2.0), (True, False)),
+        ("yes", "no"),
+    ],
+)
+@pytest.mark.parametrize("tied", [False, True])
+def test_y_is_read_as_a_log_is(left, right, tied):
+    """A and B: before, the larger value was the left arm, and the worst arm "won"."""
+    rng = np.random.default_rng(0)
+    strength = {"good": 1.0, "fair": 0.0, "bad": -1.0}
+    X = pd.DataFrame([rng.permutation(list(strength))[:2] for _ in range(150)])
+    X.columns = ["left", "right"]
+    ahead = X["left"].map(strength) - X["right"].map(strength) + rng.logistic(size=len(X))
+    y = np.where(ahead > 0, left, right)
+    if tied:
+        if y.dtype.kind != "U" or left == "yes":
+            return  # numbers and unknown words have two values
+        y = np.where(abs(ahead) < 0.3, "tie", y.astype(object))
+    ranker = PairwiseRanker(draws=100).fit(X, y)
+    assert bd.winners(ranker.fit_)["arm"].values[0] in strength
+    score = bd.scores(ranker.fit_)["rating"]
+    assert score["good"] > score["fair"] > score["bad"]
+    best = ranker.predict(pd.DataFrame({"left": ["good"], "right": ["bad"]}))[0]
+    assert best == left
+
+
+def test_labels_of_arms_that_are_codes_too_are_refused():
+    X = [["A", "B"], ["B", "C"], ["C", "A"]] * 4
+    with pytest.raises(ValueError, match="got labels of arms"):
+        PairwiseRanker().fit(X, ["A", "B", "A"] * 4)

@@ -39,6 +39,7 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
 @shared.option_of(Decision, "share")
 @shared.reading_options
 @shared.fitting_options
+@shared.estimand_options
 def command(
     log: str,
     as_json: bool,

@@ -23,6 +23,7 @@ from bayesduel.criticism.transitivity.evidence import LEVEL
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import SPARSE, fitted
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.estimand import level_words, same_estimand
 from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import (
@@ -81,6 +82,8 @@ class Audit(Result):
         Unit of the scores.
     refits
         How often the model was fitted.
+    controls
+        Which duels the scores are about, of an estimand; else "".
     """
 
     goal: str
@@ -96,11 +99,13 @@ class Audit(Result):
     ci_prob: float
     unit: str
     refits: int
+    controls: str = ""
 
     @property
     def sentence(self) -> str:
         """How fragile the ranking is, whose votes are improbable, and what was selected."""
-        said = [self._fragile(by, rows) for by, rows in self.fragility.groupby("by", sort=False)]
+        said = [self.controls] if self.controls else []
+        said += [self._fragile(by, rows) for by, rows in self.fragility.groupby("by", sort=False)]
         if self.improbable is not None:
             said += [
                 self._improbable(by, rows) for by, rows in self.improbable.groupby("by", sort=False)
@@ -309,6 +314,7 @@ def audit(
         ci_prob=float(ci_prob),
         unit=str(fit.attrs["score_unit"]),
         refits=len(refits),
+        controls=level_words(fit) if "estimand" in fit.attrs else "",
     )
 
 
@@ -375,7 +381,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of parts, which nobody asked about
         try:
-            return fitted(
+            found = fitted(
                 part,
                 fit.duel.model,
                 method,
@@ -386,6 +392,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
                 clusters=False,
                 preference=False,
             )
+            return same_estimand(found, fit)
         except ValueError:
             return None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from bayesduel.criticism import check_text
 from bayesduel.criticism.check_result import Check
 from bayesduel.criticism.cycle_posterior import cycle_posterior
 from bayesduel.criticism.drift import drift_of
@@ -111,6 +112,7 @@ def check(
     duels = log_in(duels)
     check_log(duels, Duels)
     of_teams = duels.teams is not None
+    scope = check_text.scope_words(duels)
     duels = duels.as_plain().as_sides()
     check_flag(quick, "quick")
     check_flag(side_advantage, "side_advantage")
@@ -167,6 +169,7 @@ def check(
         left_out=left_out(duels, len(design.first), quick=quick),
         seed=seed,
         of_teams=of_teams,
+        scope=scope,
     )
     if models is None and found.left_out:
         return found

@@ -85,6 +85,8 @@ class Check:
         Whether the log has teams. Each side is an arm of its own in `duels` then.
     noun
         What an arm is called in the sentences.
+    scope
+        What of the log was not used, in sentences; "" where all was.
     """
 
     duels: Duels
@@ -105,6 +107,7 @@ class Check:
     model: str | None = None
     of_teams: bool = False
     noun: str = "arm"
+    scope: str = ""
 
     @property
     def drift_words(self) -> str:
@@ -367,6 +370,7 @@ class Check:
             "transitive": self.transitive,
             "p_value": self.p_value,
             "verdict": self.verdict,
+            "scope": self.scope,
             "cyclic_share": None if ranking is None else asdict(ranking.cyclic_share),
             "p_one_ranking": self.p_one_ranking,
             "p_condorcet_winner": self.p_condorcet_winner,
@@ -420,6 +424,7 @@ class Check:
             order = self.order.words(noun=self.noun)
         paragraphs = (
             self.verdict,
+            self.scope,
             teams,
             *self.support,
             check_text.margin_words(self.margins),

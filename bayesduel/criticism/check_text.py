@@ -14,6 +14,7 @@ from bayesduel.text import NAMED, SENTENCE, an, count, join, p_value, percent, p
 
 if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
+    from bayesduel.data.duels import Duels
 
 __all__ = [
     "ADVANTAGE",
@@ -67,6 +68,20 @@ def teams_free_words(noun: str) -> str:
         f"Sides of several {plural(noun)} have no model without a ranking: it would have a "
         "probability for each pair of sides, and none for their members."
     )
+
+
+def scope_words(duels: "Duels") -> str:
+    """Return what of a log a check does not use, "" where it uses all."""
+    votes = duels.votes
+    if votes is None:
+        return ""
+    words = []
+    if votes.sampling_weight is not None:
+        words.append("The check counts each vote once: it does not use the sampling weights.")
+    if votes.covariate_names:
+        names = join(votes.covariate_names, quote=True)
+        words.append(f"The check does not control for {names}.")
+    return " ".join(words)
 
 
 def controlled_free_words(model: str, n_cells: int, n_arms: int, noun: str) -> str:

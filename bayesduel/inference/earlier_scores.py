@@ -16,7 +16,7 @@ __all__ = ["earlier_scores"]
 def earlier_scores(
     fit: xr.DataTree, arms: Iterable[str] | None = None, *, spread: float = 0.0
 ) -> dict[str, Prior]:
-    """Return normal priors of scores, by arm, with the means and deviations of an earlier fit.
+    """Return normal priors of scores, by arm, by which differences are as in an earlier fit.
 
     Use them to fit this year's log with what last year's said: ``bd.fit(duels, priors={"score":
     bd.earlier_scores(earlier, duels.arms, spread=0.2)})``. Arms that are new have the usual prior.
@@ -33,9 +33,10 @@ def earlier_scores(
 
     Returns
     -------
-    A prior for each arm that both have: what a score was, with the variance that it had (by
-    cluster-robust errors, where the fit has them) and that of the spread. What two arms share, as
-    where groups of arms hardly met, is not in them: such priors are wider than the earlier fit.
+    A prior for each arm that both have: what a score was, with a variance and that of the spread.
+    The variances are those by which the differences of these arms vary as in the earlier fit (by
+    cluster-robust errors, where the fit has them). What two arms share, as where groups of arms
+    hardly met, is not in them.
 
     Raises
     ------
@@ -66,11 +67,31 @@ def earlier_scores(
             f"arms should be some of the earlier fit, {join(labels, 8, quote=True)}, "
             f"got {join(asked, 8, quote=True)}"
         )
-    score = fit.duel.posterior()["score"]
-    mean = score.mean(axis=0)
-    deviation = np.hypot(score.std(axis=0), spread)
     place = [labels.index(arm) for arm in known]
+    score = fit.duel.posterior()["score"][:, place]
+    mean = score.mean(axis=0)
+    deviation = np.sqrt(_independent(score) + spread**2)
     return {
         arm: Prior("Normal", mu=float(mean[k]), sigma=float(deviation[k]))
-        for arm, k in zip(known, place, strict=True)
+        for k, arm in enumerate(known)
     }
+
+
+def _independent(score: np.ndarray) -> np.ndarray:
+    """Return variances of independent scores whose differences vary as those of draws, (K,).
+
+    Only differences are known, and the scores of a fit are centred: those of two arms mirror each
+    other. Independent ones of the same variances would have differences of 1 - 1 / K of theirs. By
+    least squares over all pairs: ``d_i + d_j`` is the variance of the difference of i and j.
+    """
+    variance = score.var(axis=0)
+    n = len(variance)
+    if n == 1:
+        return np.asarray(variance)
+    centred = score - score.mean(axis=1, keepdims=True)
+    own = centred.var(axis=0)
+    if n == 2:
+        return np.full(2, 2 * own[0])
+    found = (n * own - own.sum() / (n - 1)) / (n - 2)
+    # An arm that many others duelled alone may have less: a hundredth of its variance is left
+    return np.maximum(found, own / 100)

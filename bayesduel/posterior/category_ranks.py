@@ -165,7 +165,8 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
     TypeError
         If `fit` is not a fit.
     ValueError
-        If its model has no effects of categories, or `confidence` is out of range.
+        If its model has no effects of categories, it is an estimand of another fit, or `confidence`
+        is out of range.
 
     Examples
     --------
@@ -181,6 +182,11 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
     """
     check_fit(fit)
     check_options(Decision, confidence=confidence)
+    if fit.attrs.get("estimand"):
+        raise ValueError(
+            "fit should be what bayesduel.fit returned, got an estimand of it: categories are "
+            "compared with the average over all, by their votes"
+        )
     term = _category_term(fit)
     posterior = fit["posterior"]
     draws = fit.duel.posterior()

@@ -21,7 +21,7 @@ from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import by_reader, finite, shown_value
 from bayesduel.text import count, join, plural
 
-__all__ = ["averaged_words", "estimand", "estimand_words", "level_words"]
+__all__ = ["averaged_words", "estimand", "estimand_words", "level_words", "same_estimand"]
 
 
 def estimand(
@@ -118,6 +118,15 @@ def estimand(
     if "preference" in found:
         with_preference(found, model)
     return found
+
+
+def same_estimand(fit: xr.DataTree, earlier: xr.DataTree) -> xr.DataTree:
+    """Return a fit whose answers are about the duels that those of an earlier one are about.
+
+    Raises ValueError if the log of `fit` lacks a level that they are about.
+    """
+    said = json.loads(earlier.attrs.get("estimand", "{}"))
+    return estimand(fit, weights=said) if said else fit
 
 
 def estimand_words(fit: xr.DataTree) -> str:

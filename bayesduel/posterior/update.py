@@ -22,6 +22,7 @@ from bayesduel.inference.default_model import TIES
 from bayesduel.inference.fit import fitted
 from bayesduel.models.model import Model
 from bayesduel.posterior.draws import check_fit, check_met
+from bayesduel.posterior.estimand import same_estimand
 from bayesduel.system.arguments import by_reader, check_log
 from bayesduel.system.options import Method
 from bayesduel.system.warnings import BayesduelWarning, warn
@@ -64,7 +65,8 @@ def update(
     It equals ``bayesduel.fit`` of all duels with the same arguments, up to the tolerance of
     Newton's method, which starts at the mode of `fit`. New arms may occur. A model with
     several learned scales (effects by group or by judge), or one that is not fitted by Laplace's
-    method, is fitted anew, and ``method_reason`` says so.
+    method, is fitted anew, and ``method_reason`` says so. Of a :func:`bayesduel.estimand` the
+    answers stay about the same duels.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def update(
     )
     start = "Newton's method started at the earlier mode" if warm else "fitted anew"
     tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
-    return tree
+    return same_estimand(tree, fit)
 
 
 def _warn_of_ties(earlier: Any, log: Any, model: Model) -> None:

@@ -111,6 +111,7 @@ def transitivity_section(
         title="Transitivity",
         body=blocks(
             Text(check.verdict, "strong") if verdict else None,
+            check.scope or None,
             check_text.teams_tested_words(check.noun) if check.of_teams else None,
             _arcs(check),
             *check.support,

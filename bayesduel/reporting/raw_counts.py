@@ -51,6 +51,8 @@ def raw_counts_section(
 def _words(raw: "pd.DataFrame", duels: "Duels", noun: str) -> str:
     a = raw.attrs
     half = " A tie counts half a win." if duels.n_ties else ""
+    if duels.votes is not None and duels.votes.sampling_weight is not None:
+        half += " Each vote counts once, without its sampling weight."
     if a["condorcet"]:
         condorcet = f"{shorten(a['condorcet'], SENTENCE)} won most duels with every other {noun} "
         condorcet += "(raw Condorcet winner)."

@@ -99,7 +99,6 @@ MISSTATED = (
     "Ratings may misstate single pairs: how often one {0} beats another differs from what one "
     "score per {0} allows."
 )
-AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
     "The log contradicts a ranking (see Transitivity). The neighbours and pairs below "
@@ -363,7 +362,6 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     views = period_views(a.fit, a.duels, scores)
     board = leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
     neutral = controlled_words(a, "this ranking is that")
-    as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     few = few_clusters_words(a)
     doubts += (("FewClustersWarning", few),) if few else ()
     changed = "" if a.check is None else a.check.drift_words
@@ -410,7 +408,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         if a.generalizability is None
         else generalizability_section(a.generalizability, a.noun),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
-        *_checked(a, as_logged),
+        *_checked(a),
         calibration_section(a.calibration, words),
         fit_section(a.fit, found_diagnostics, a.noun),
         _noted(errors_section(a), few),
@@ -436,16 +434,15 @@ def _over_time(fit: "xr.DataTree", noun: str) -> Section | None:
     return Section(id="time", title="Scores over time", body=(figure,))
 
 
-def _checked(a: Analysis, note: str) -> Sections:
+def _checked(a: Analysis) -> Sections:
     """Return the sections on the check, or why there is none."""
     check = a.check
     if check is None:
         body = blocks(a.check_reason)
         return (Section(id="transitivity", title="Transitivity", body=body),)
     tested = transitivity_section(check, verdict=True, modelled=a.ordered)
-    found = (_noted(tested, note), residuals_section(check))
     compared = () if check.comparison is None else (comparison_section(check),)
-    return tuple(section for section in (*found, *compared) if section is not None)
+    return (tested, residuals_section(check), *compared)
 
 
 def _noted(section: Section | None, note: str) -> Section | None:

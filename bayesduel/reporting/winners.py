@@ -1,11 +1,13 @@
 """Report section: winners by criterion."""
 
+import json
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.posterior.duels_to_predict import conditions_read
 from bayesduel.preference import CRITERIA
 from bayesduel.reporting.ranking import controlled_words
 from bayesduel.reporting.section import Figure, Group, Section, Table, blocks
@@ -116,6 +118,8 @@ def _words(a: "Analysis") -> tuple[str, ...]:
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
     sides = a.free.attrs["controls"] or (AS_PLAYED if a.ordered else "")
     sides = f" {sides}" if sides else ""
+    about = _about(a)
+    sides += f" It is about {about}." if about else ""
     if a.check is not None and a.check.transitive is False:
         return (
             f"The log contradicts a ranking, so this section is based on the model "
@@ -137,6 +141,10 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
     leader = str(board["arm"].values[board["order"].values[0]])
     if leader in {arm for _, arm, *_ in criterion_rows(free)}:
         return ""
+    if _about(a):
+        return (
+            f"The leaderboard has {shorten(leader, SENTENCE)} first: it answers another question."
+        )
     words = (
         f"The leaderboard has {shorten(leader, SENTENCE)} first, because it is of another model."
     )
@@ -149,6 +157,19 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
         f"{words} That model has one score per {a.noun}, and every vote counts. In this section "
         f"cycles are possible, and one {a.free_unit} counts as one duel."
     )
+
+
+def _about(a: "Analysis") -> str:
+    """Return which duels a model without terms answers for, where the ranking is about others."""
+    words = []
+    if "time" in conditions_read(a.fit):
+        words.append("the whole time of the log")
+    columns = json.loads(a.fit.attrs.get("estimand", "{}"))
+    words += [f"duels of every {column}, as often as the log has them" for column in columns]
+    votes = a.duels.votes
+    if votes is not None and votes.sampling_weight is not None:
+        words.append("votes that count once each, without sampling weights")
+    return join(words, len(words), width=None)
 
 
 def _figure(winners: "Winners", caption: str) -> Figure:
@@ -187,7 +208,9 @@ def _answers(a: "Analysis") -> Group | None:
     rows = [(str(own["model"]), f"{assumed}{halves}", answer)]
     if free is not None and free is not a.winners:
         unit = "" if a.free_unit == "duel" else f"; one {a.free_unit} counts as one duel"
-        allowed = f"no ranking: cycles are possible{unit}"
+        about = _about(a)
+        other = f"; about {about}" if about else ""
+        allowed = f"no ranking: cycles are possible{unit}{other}"
         rows.append((str(free.attrs["model"]), allowed, str(free.attrs["verdict"])))
     if len(rows) == 1:
         return None

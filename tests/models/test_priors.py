@@ -518,6 +518,39 @@ def test_an_earlier_fit_is_a_prior_for_the_arms_of_both(half, spread, log):
         assert float((found.std(dims) / error).mean()) > 1.02
 
 
+@pytest.mark.parametrize("n_arms", [1, 2, 3, 6])
+def test_an_earlier_fit_counts_as_much_as_its_duels(n_arms):
+    """Differences of scores vary as of all duels at once (2 arms before: 0.71 times of it)."""
+    rng = np.random.default_rng(1)
+    arms = np.array([f"a{k}" for k in range(max(n_arms, 2))])
+    strength = np.linspace(0.6, -0.6, len(arms))
+
+    def votes(n):
+        left = rng.integers(0, len(arms), n)
+        right = (left + rng.integers(1, len(arms), n)) % len(arms)
+        won = rng.logistic(size=n) < strength[left] - strength[right]
+        return arms[left], arms[right], won
+
+    old, new = votes(1000), votes(60)
+    both = [np.concatenate(columns) for columns in zip(old, new, strict=True)]
+    model = BradleyTerry(Scores(scale=5.0))
+    earlier = bd.fit(bd.Duels.from_votes(*old), model, clusters=False)
+    if n_arms == 1:  # of a single arm nothing is to be shared out
+        (one,) = bd.earlier_scores(earlier, [str(arms[0])]).values()
+        spread = float(earlier["posterior"]["score"].sel(arm=arms[0]).std())
+        assert dict(one.given)["sigma"] == pytest.approx(spread)
+        return
+    later = bd.fit(bd.Duels.from_votes(*new), model, priors={"score": earlier}, clusters=False)
+    whole = bd.fit(bd.Duels.from_votes(*both), model, clusters=False)
+    for i in range(1, n_arms):
+        found, wanted = (
+            fit["posterior"]["score"].sel(arm=arms[0]) - fit["posterior"]["score"].sel(arm=arms[i])
+            for fit in (later, whole)
+        )
+        assert float(found.std()) == pytest.approx(float(wanted.std()), rel=0.08)
+        assert float(found.mean()) == pytest.approx(float(wanted.mean()), abs=0.03)
+
+
 def test_an_earlier_fit_is_checked(log):
     earlier = bd.fit(log, BradleyTerry(), draws=200, clusters=False)
     other = bd.Duels.from_votes(["x", "y", "a0"] * 5, ["y", "x", "x"] * 5, [1, 1, 0] * 5)

@@ -102,6 +102,7 @@ def _counted(part: Duels, options: dict[str, Any]) -> Duels:
             pair = f": {log.sides[log.rows.left[k]]} against {log.sides[log.rows.right[k]]}"
         raise ValueError(
             f"{log.read_summary.source}: a log to merge should have a shard in every row "
-            f"(Duels.counted), got one without{pair}"
+            f"(Duels.counted), got one without{pair}. To join logs that are no parts of one, read "
+            "them together: read_duels([one, another])"
         )
     return log

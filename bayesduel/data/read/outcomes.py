@@ -55,6 +55,7 @@ __all__ = [
     "coding_of",
     "grades_of",
     "means_of",
+    "results_of",
     "says_both_bad",
 ]
 
@@ -510,6 +511,15 @@ def coding_of(texts: Collection[str], labels: Collection[str]) -> str:
     codings |= {"/".join(pair): {*map(outcome_key, pair)} for pair in WORDS}
     codings |= {coding: {*codes} for coding, codes in NUMBERS.items()}
     return next((coding for coding, known in codings.items() if keys and keys <= known), "")
+
+
+def results_of(texts: Collection[str]) -> dict[str, str]:
+    """Return "left", "right" or "tie" for each of some texts in a known coding, else nothing."""
+    coding = coding_of(texts, ())
+    if not coding:
+        return {}
+    codes = _coded_ways(("left", "right", "outcome"))[coding].codes
+    return {text: RESULTS[codes[outcome_key(text)]] for text in texts}
 
 
 def says_both_bad(text: str) -> bool:
