@@ -227,7 +227,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "fields of the class, by their own names": (
         ("bayesduel/data/votes.py", "_pieces", "getattr(value, part.name)"),
-        ("bayesduel/data/votes.py", "fingerprint", "getattr(log, part.name)"),
+        ("bayesduel/data/votes.py", "_digest", "getattr(log, part.name)"),
     ),
     "an attribute that a program asks a record for, as it would ask its Dataset": (
         ("bayesduel/records.py", "Record.__getattr__", "getattr(self._dataset, name)"),

@@ -10,7 +10,6 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, tell, working
 from bayesduel.cli.write import check_csv, check_table, write_table
-from bayesduel.text import SCREEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +141,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     from bayesduel.reporting.ranking import order_words
     from bayesduel.reporting.ranking_table import columns_of, rank_range_words, ranking_table
     from bayesduel.reporting.section import Text, Verdict
-    from bayesduel.text import an, plural
+    from bayesduel.text import SCREEN, an, plural
 
     noun = result.attrs["noun"]
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]

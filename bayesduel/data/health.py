@@ -12,6 +12,7 @@ from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
+from bayesduel.data.votes import MANY_MISSING
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
@@ -33,6 +34,7 @@ __all__ = [
     "maximum_likelihood_exists",
     "thin_data_words",
     "warn_of_pairing",
+    "without_words",
 ]
 
 READ = (  # what health takes over from the read summary
@@ -104,6 +106,8 @@ class Health:
         NaN without decisive duels.
     n_judges, n_groups
         Number of judges and groups, or None for a log without such a column.
+    n_without_judge, n_without_group
+        Votes that name no judge, or no group, likewise.
     repeats
         For each of these columns, the votes that share a unit.
     components
@@ -156,6 +160,8 @@ class Health:
     first_interval: tuple[float, float]
     n_judges: int | None
     n_groups: int | None
+    n_without_judge: int | None
+    n_without_group: int | None
     repeats: tuple[Repeats, ...]
     components: tuple[tuple[str, ...], ...]
     strongly_connected: bool
@@ -279,6 +285,8 @@ def health(duels: Duels) -> Health:
         first_interval=(low, high),
         n_judges=None if votes is None or votes.judge is None else len(votes.judges),
         n_groups=None if votes is None or votes.group is None else len(votes.groups),
+        n_without_judge=None if votes is None or votes.judge is None else votes.n_without("judge"),
+        n_without_group=None if votes is None or votes.group is None else votes.n_without("group"),
         repeats=tuple(r for role in ("judge", "group") if (r := _repeats(duels, role))),
         components=tuple(components(duels)),
         strongly_connected=maximum_likelihood_exists(duels),
@@ -488,9 +496,10 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         interval = " to ".join(f"{100 * x:.1f}" for x in h.first_interval)
         told = f"{first} (ties left out; 95 %: {interval})"
         lines.append((f"won by the {noun} listed first", told))
-    for name, n in (("judges", h.n_judges), ("groups", h.n_groups)):
-        if n is not None:
-            lines.append((name, f"{n:,}"))
+    for role, n, without in _named(h):
+        lines.append((plural(role), f"{n:,}"))
+        if without:
+            lines.append((f"votes without a {role}", f"{without:,}"))
     lines += [(f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in h.repeats]
     lines += [
         ("self-duels, left out", f"{h.n_self_duels:,}"),
@@ -543,6 +552,10 @@ def health_words(h: "Health", noun: str = "arm") -> list[str]:
                 f"{r.n_votes:,} votes in {count(r.n_units, 'unit')} of {r.unit}: votes within a "
                 "unit are not independent."
             )
+    for role, n, without in _named(h):
+        repeated = h.n_duels - without > n
+        if repeated and without >= MANY_MISSING * h.n_duels:
+            found.append(f"{without_words(role, without, h.n_duels)}.")
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
         side = "first" if h.first_share == 1 else "second"
         found.append(
@@ -580,6 +593,30 @@ def health_words(h: "Health", noun: str = "arm") -> list[str]:
     if h.alike:
         found.append(f"{alike_words(h.alike)}.")
     return found
+
+
+def _named(h: "Health") -> list[tuple[str, int, int]]:
+    """Return "judge" and "group" where the log has them: how many, and the votes without one."""
+    roles = (
+        ("judge", h.n_judges, h.n_without_judge),
+        ("group", h.n_groups, h.n_without_group),
+    )
+    return [(r, n, without) for r, n, without in roles if n is not None and without is not None]
+
+
+def without_words(role: str, without: int, total: int) -> str:
+    """Return that votes name no judge (or group), what is assumed, and what to do.
+
+    role: "judge" or "group"; without: how many; total: number of votes.
+    """
+    one = without == 1
+    same = "person" if role == "judge" else role
+    return (
+        f"{count(without, 'vote')} of {total:,} {'has' if one else 'have'} no {role}: "
+        f"{'it' if one else 'each'} is taken as a {role} of its own. If they share {role}s, "
+        f"intervals are too narrow. Name the {role}s; if all are of one {same}, fill the column "
+        "with one label"
+    )
 
 
 def _order_counts(h: "Health") -> bool:

@@ -146,6 +146,8 @@ class Rankings:
         known = {"ranking": count(self.n_rankings, "ranking"), "rank": "1 is best"}
         for role, levels in (("judge", self.votes.judges), ("group", self.votes.groups)):
             known[role] = count(len(levels), role)
+            if without := self.votes.n_without(role):
+                known[role] += f"; {without:,} without a {role}"
         shape = (
             "one arm of a ranking per row" if "rank" in summary.columns else "one ranking per row"
         )

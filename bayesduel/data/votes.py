@@ -20,6 +20,7 @@ __all__ = [
     "LARGEST",
     "LARGEST_GRADE",
     "LARGEST_SIZE",
+    "MANY_MISSING",
     "ROLES",
     "Ballots",
     "Cells",
@@ -36,12 +37,17 @@ __all__ = [
     "duels_among",
     "encode",
     "fingerprint",
+    "fingerprint_of_votes",
     "is_whole",
 ]
 
 LARGEST = 2**53  # larger counts are not exact in float64
 LARGEST_GRADE = 9  # more are scores, which are margins
 LARGEST_SIZE = 1e150  # of a margin or a covariate; sums of larger squares overflow
+# Share of votes without a judge (or group) from which it is warned of, where others repeat theirs.
+# Of 6,000 votes of 600 judges on equal arms one judge cast the share, and has no name. Intervals of
+# 95 % leave out 0 in 7.8 % of cases with a share of 5 % and in 1.9 % with 2 % (120 worlds each).
+MANY_MISSING = 0.05
 FINITE = f"a finite number from -{LARGEST_SIZE:g} to {LARGEST_SIZE:g}"
 # Columns that a log recognises, and where it has their levels.
 ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
@@ -126,6 +132,11 @@ class Ballots:
     def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the level of each vote in a column and the levels, or None without it."""
         return self.kept.get(by) or self.of_role(by)
+
+    def n_without(self, role: str) -> int:
+        """Return how many votes name no judge (or group); 0 of a log without such a column."""
+        code = self.columns.get(role)
+        return 0 if code is None else int(self.weight[code < 0].sum())
 
     def of_role(self, role: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the label of each vote in its own column of a role and the labels, or None."""
@@ -464,7 +475,19 @@ def fingerprint(log: Any) -> str:
 
     log: duels or rankings.
     """
-    found = sha256(repr(log.read_summary.source).encode())
+    return _digest(log, repr(log.read_summary.source))
+
+
+def fingerprint_of_votes(log: Any) -> str:
+    """Return a text that differs between logs that differ in what they hold, row by row.
+
+    log: duels or rankings.
+    """
+    return _digest(log, "")
+
+
+def _digest(log: Any, start: str) -> str:
+    found = sha256(start.encode())
     for part in fields(log):
         if part.name != "read_summary":
             for piece in _pieces(getattr(log, part.name)):

@@ -19,6 +19,7 @@ __all__ = [
     "owned_by",
     "why_not_robust",
     "with_lone_votes",
+    "without_label",
 ]
 
 BOTH = "judge and group"
@@ -70,6 +71,12 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
     if votes.sampling_weight is not None:
         found[VOTE] = np.arange(len(votes))
     return found
+
+
+def without_label(duels: Any, found: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """Return how many votes have no judge, or no group, by the clusterings found that lack some."""
+    counts = {name: duels.votes.n_without(name) for name in found}
+    return {name: n for name, n in counts.items() if n}
 
 
 def explained(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> set[str]:

@@ -14,7 +14,7 @@ from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
-from bayesduel.data.votes import fingerprint
+from bayesduel.data.votes import fingerprint, fingerprint_of_votes
 from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
 from bayesduel.inference.default_model import AUTO, choose_model, missing_covariates
 from bayesduel.inference.draws import PosteriorDraws
@@ -76,7 +76,12 @@ SPARSE_DRAWS = CostLimit(total=50_000_000, least=256, most=DRAWS)
 NUTS_DRAWS = CostLimit(total=500_000, least=440, most=DRAWS)
 CHAINS = ("nuts", "pymc")  # methods by chains of NUTS
 LIKELIHOOD_BYTES = 128 * 2**20
-NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
+NOT_CLUSTERED = {
+    "clusters_repeated": "{}",
+    "clusters_lone": "{}",
+    "clusters_auto": "model",
+    "clusters_reason": "",
+}
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls, "rankings": Rankings}
 
 
@@ -292,7 +297,8 @@ def tree_of(
             tree.attrs.update(NOT_CLUSTERED)
             if duels.votes is not None:
                 robust, told = robust_covariance(duels, model, made.cells, drawn)
-                told["clusters_repeated"] = json.dumps(told["clusters_repeated"])
+                for name in ("clusters_repeated", "clusters_lone"):
+                    told[name] = json.dumps(told[name])
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
@@ -598,6 +604,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
         return {"source": duels.source, "n_pulls": duels.n_pulls}
     files = duels.read_summary.files
     added = json.dumps([fingerprint(duels)] if files else [])
+    batches = json.dumps([fingerprint_of_votes(duels)])
     pairs = duels.duels if model.log_type == "rankings" else duels
     parts = components(pairs) if _ranks_arms(model) else [duels.arms]
     if model.log_type == "rankings":
@@ -606,6 +613,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
             "reading": json.dumps(dict(duels.read_summary.reading)),
             "understood": json.dumps(duels.reading.to_dict()),
             "added": added,
+            "batches": batches,
             "n_rankings": duels.n_rankings,
             "tie_rule": model.response.tie_rule(duels),
             "components": json.dumps([list(part) for part in parts]),
@@ -615,6 +623,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
         "reading": json.dumps(dict(duels.read_summary.reading)),
         "understood": json.dumps(duels.reading.to_dict()),
         "added": added,
+        "batches": batches,
         "n_duels": duels.n_duels,
         "plain": int(duels.plain),
         "tie_rule": model.response.tie_rule(duels),

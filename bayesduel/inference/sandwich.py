@@ -58,6 +58,7 @@ from bayesduel.inference.clusters import (
     owned_by,
     why_not_robust,
     with_lone_votes,
+    without_label,
 )
 from bayesduel.inference.conditional_mode import (
     Mode,
@@ -150,7 +151,8 @@ def robust_covariance(
     opponent) and ``score_degrees_cluster`` (clustering, arm) of the centred scores; ``n_clusters``
     by clustering (of two-way clustering the smaller number). None if there is nothing to cluster
     by, or nothing can be. attrs
-    ``clusters_repeated``: number of clusters by clustering that the log repeats; ``clusters_auto``:
+    ``clusters_repeated``: number of clusters by clustering that the log repeats;
+    ``clusters_lone``: how many of them are votes without a label; ``clusters_auto``:
     which one "auto" takes; ``clusters_reason``: why the model has none, or "".
     """
     spread = with_lone_votes(duels)
@@ -175,7 +177,12 @@ def robust_covariance(
             "docs/validation/scale.md, Judges"
         )
     auto = needed(used)
-    attrs = {"clusters_repeated": counts, "clusters_auto": auto, "clusters_reason": reason}
+    attrs = {
+        "clusters_repeated": counts,
+        "clusters_lone": without_label(duels, found),
+        "clusters_auto": auto,
+        "clusters_reason": reason,
+    }
     if reason or not used:
         return None, attrs | {"clusters_auto": "model"}
     if many:

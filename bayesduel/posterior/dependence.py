@@ -1,23 +1,28 @@
 """Which votes of a log depend on one another, and what the draws of a fit say of it."""
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.health import without_words
+from bayesduel.data.votes import MANY_MISSING
 from bayesduel.inference.clusters import BOTH, VOTE
 from bayesduel.system.arguments import as_options, by_reader
 from bayesduel.system.warnings import BayesduelWarning
-from bayesduel.text import join
+from bayesduel.text import count, join
 
 __all__ = [
     "FEWEST",
     "LEAST_DEGREES",
     "Dependence",
     "FewClustersWarning",
+    "MissingLabelWarning",
     "RepeatedVotesWarning",
+    "clusters_words",
     "dependence_of",
 ]
 
@@ -31,6 +36,10 @@ FEWEST = 3  # clusters below which no verdict is given: there is one degree of f
 
 class FewClustersWarning(BayesduelWarning):
     """Votes depend on one another in too few clusters for a verdict."""
+
+
+class MissingLabelWarning(BayesduelWarning):
+    """Many votes name no judge or group: each is taken as one of its own."""
 
 
 class RepeatedVotesWarning(BayesduelWarning):
@@ -51,6 +60,9 @@ class Dependence:
     refusal: str = ""  # why there is no verdict, or ""
     # whether votes are repeated, and taken as independent for want of such errors
     ignored: bool = False
+    # votes without a judge, and without a group, of the roles by which errors are robust
+    lone: Mapping[str, int] = field(default_factory=dict)
+    missing: str = ""  # that these are many, and what to do, or ""
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -60,6 +72,7 @@ class Dependence:
             "n_clusters": self.n_clusters,
             "degrees_of_freedom": self.degrees,
             "dependence": self.sentence,
+            "votes_without_label": json.dumps(dict(self.lone)),
         }
 
 
@@ -87,10 +100,16 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
     counts = json.loads(fit.attrs["clusters_repeated"])
     n = int(at["n_clusters"])
     degrees = float(at["score_degrees_cluster"].median())
+    every_lone = json.loads(fit.attrs.get("clusters_lone", "{}"))  # an earlier version has none
+    roles = [name for name in counts if name in used.split(" and ") and name != VOTE]
+    lone = {name: every_lone[name] for name in roles if name in every_lone}
     clusters = f"{n:,} {'votes' if used == VOTE else 'clusters'}"
     if used == BOTH:
         judges, groups = (counts[name] for name in ("judge", "group"))
         clusters = f"{judges:,} and {groups:,} clusters"
+    if lone:
+        said = [clusters_words(role, counts[role], lone.get(role, 0)) for role in roles]
+        clusters = "; ".join(said)
     shown = f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
     effects = ""
@@ -103,10 +122,11 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
     role = min((name for name in counts if name in used), key=lambda name: counts[name], default="")
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."
+    these = "votes" if role in lone else f"{counts.get(role)} {role}s"
     if role and degrees < LEAST_DEGREES:
         sentence += (
             " They are wide for this reason, too. "
-            f"If results need to hold for these {counts[role]} {role}s only, read the log without "
+            f"If results need to hold for these {these} only, read the log without "
             f"them ({as_options(**{role: False})})."
         )
     refusal = ""
@@ -118,9 +138,27 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
             "them as independent: "
             f"the results then hold for these {n} only."
         )
+    total = int(fit.attrs[f"n_{fit.duel.model.log_type}"])
+    many = [without_words(role, k, total) for role, k in lone.items() if k >= MANY_MISSING * total]
     return Dependence(
-        covariance=used, n_clusters=n, degrees=degrees, sentence=sentence, refusal=refusal
+        covariance=used,
+        n_clusters=n,
+        degrees=degrees,
+        sentence=sentence,
+        refusal=refusal,
+        lone=lone,
+        missing=". ".join(many),
     )
+
+
+def clusters_words(role: str, n_clusters: int, lone: int) -> str:
+    """Return the clusters by judge or by group, those that are lone votes apart."""
+    named = count(n_clusters - lone, role)
+    if not lone:
+        return named
+    if lone == 1:
+        return f"{named}, and 1 vote without a {role}, taken as a {role} of its own"
+    return f"{named}, and {lone:,} votes without a {role}, each taken as a {role} of its own"
 
 
 def _why_independent(fit: xr.DataTree) -> str:

@@ -16,7 +16,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.read.duels import log_in
-from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint
+from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint, fingerprint_of_votes
 from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.default_model import TIES
 from bayesduel.inference.fit import fitted
@@ -25,10 +25,10 @@ from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.posterior.estimand import same_estimand
 from bayesduel.system.arguments import by_reader, check_log
 from bayesduel.system.options import Method
-from bayesduel.system.warnings import warn
+from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import count, percent
 
-__all__ = ["beyond_counts", "log_of", "update"]
+__all__ = ["AddedBeforeWarning", "beyond_counts", "log_of", "update"]
 
 # Constant data of a fit whose model reads nothing but counts by pair.
 COUNTS = {
@@ -42,6 +42,10 @@ COUNTS = {
     "second_wins",
     "cell_ties",
 }
+
+
+class AddedBeforeWarning(BayesduelWarning):
+    """New duels are the same, row by row, as a batch that the fit has already."""
 
 
 def update(
@@ -90,6 +94,9 @@ def update(
     -----
     BayesduelWarning
         If the log has ties enough for a model with ties only with `new_duels`: the model is kept.
+    AddedBeforeWarning
+        If `new_duels` are the same, row by row, as the log of `fit` or as duels that were added to
+        it: they are added all the same.
 
     Examples
     --------
@@ -110,6 +117,7 @@ def update(
     if isinstance(new_duels, Duels):
         check_coding(new_duels, reading_of(fit), "new_duels")
     added = _added(fit, new_duels)
+    fingerprint_of_new = fingerprint_of_votes(new_duels)
     model = fit.duel.asked
     known = fit.attrs.get(f"n_{what}")
     if duels is None:
@@ -120,6 +128,9 @@ def update(
             f"{by_reader('duels', '--earlier')} should be the log that was fitted, of {known} "
             f"{what}, got a log of {len(duels)}"
         )
+    batches: list[str] = json.loads(fit.attrs.get("batches", "[]"))  # an earlier version has none
+    if fingerprint_of_new in batches:
+        _warn_of_same(new_duels)
     log: Any = duels
     log = log.join(new_duels)
     tree = fitted(
@@ -135,6 +146,7 @@ def update(
     )
     _warn_of_ties(duels, log, tree.duel.model)
     tree.attrs["added"] = json.dumps(added)
+    tree.attrs["batches"] = json.dumps([*batches, fingerprint_of_new])
     warm = (
         tree.attrs["method"] == "laplace"
         and bool(model.why_not("conjugate"))
@@ -170,12 +182,26 @@ def _added(fit: xr.DataTree, new_duels: Duels | Rankings) -> list[str]:
         return before
     new = fingerprint(new_duels)
     if new in before:
-        what = count(len(new_duels), "ranking" if isinstance(new_duels, Rankings) else "duel")
+        what = _counted(new_duels)
         raise ValueError(
             f"{summary.source} should hold new votes, but this fit has its {what} already. "
             "If they are new votes that look the same, give the file another name"
         )
     return [*before, new]
+
+
+def _warn_of_same(new_duels: Duels | Rankings) -> None:
+    """Warn that a fit has votes that are the same as the new ones, row by row."""
+    warn(
+        f"the new {_counted(new_duels)} are the same, row by row, as a batch that this fit has "
+        "already. They are added all the same. If they are the same votes, keep the fit before "
+        "this update. If they are new votes that look the same, nothing is to do",
+        AddedBeforeWarning,
+    )
+
+
+def _counted(log: Duels | Rankings) -> str:
+    return count(len(log), "ranking" if isinstance(log, Rankings) else "duel")
 
 
 def log_of(fit: xr.DataTree) -> Any:

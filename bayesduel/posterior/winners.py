@@ -20,7 +20,12 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
-from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
+from bayesduel.posterior.dependence import (
+    FewClustersWarning,
+    MissingLabelWarning,
+    RepeatedVotesWarning,
+    dependence_of,
+)
 from bayesduel.posterior.draws import Draws, check_fit, draws_of, tie_share, without_retired
 from bayesduel.posterior.election import (
     ElectionResult,
@@ -136,7 +141,8 @@ def winners(
     probable sets), ``tier_errors`` (of each boundary: posterior
     probability that some arm below it ranks at least as high as the first arm of the tier above)
     and the largest, ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and
-    ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
+    ``degrees_of_freedom`` (of cluster-robust errors), ``votes_without_label`` (of the roles by
+    which errors are robust: votes without a judge or group) and what was asked.
 
     Over 1,000 arms of a model whose criteria agree there are no variables by arm and opponent and
     no ``rank_probability``; ``score_mean`` and ``score_sd`` by arm take their place, Borda scores
@@ -158,6 +164,8 @@ def winners(
     -----
     FewClustersWarning
         If "auto" finds fewer than 3 clusters: the verdict is then "undecided".
+    MissingLabelWarning
+        If standard errors are cluster-robust and 5 % of the votes or more name no judge (or group).
     RepeatedVotesWarning
         If votes are repeated and the model has no cluster-robust errors.
 
@@ -194,6 +202,8 @@ def winners(
         warn(dependence.refusal, FewClustersWarning)
     if dependence.ignored:
         warn(dependence.sentence, RepeatedVotesWarning)
+    if dependence.missing:
+        warn(dependence.missing, MissingLabelWarning)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
 

@@ -21,6 +21,7 @@ JSON_ATTRS = (
     "component_verdicts",
     "top_set",
     "tier_errors",
+    "votes_without_label",
     "model_reasons",
     "check",
     "retired",

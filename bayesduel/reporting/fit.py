@@ -9,9 +9,9 @@ import numpy as np
 from bayesduel.inference.fit import SPARSE
 from bayesduel.inference.psis import LEAST, TAIL
 from bayesduel.models.settings import settings_from_json
-from bayesduel.posterior.dependence import LEAST_DEGREES
+from bayesduel.posterior.dependence import LEAST_DEGREES, clusters_words
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
-from bayesduel.text import count, join, plural
+from bayesduel.text import join, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,11 +85,13 @@ def few_clusters_words(a: "Analysis") -> str:
     if used == "model" or degrees >= LEAST_DEGREES:
         return ""
     counts = json.loads(a.fit.attrs["clusters_repeated"])
+    lone = json.loads(a.fit.attrs.get("clusters_lone", "{}"))  # an earlier version has none
     role = min((name for name in counts if name in used), key=lambda name: counts[name])
     column = a.health.columns.get(role)
     named = f" (column {column}, guessed)" if role in a.health.guessed else ""
     return (
-        f"Standard errors are by {used} and rest on {count(counts[role], role)}{named}. "
+        f"Standard errors are by {used} and rest on "
+        f"{clusters_words(role, counts[role], lone.get(role, 0))}{named}. "
         f"The median {a.noun} has {degrees:.1f} degrees of freedom. With fewer than "
         f"{LEAST_DEGREES}, intervals are rough. Intervals are wide for this reason, and "
         f"more duels with the same {role}s do not make them narrow. If results need to "
@@ -241,6 +243,13 @@ def _setting(name: str, value: Any) -> Any:
     )
 
 
+def _clusters(fit: "xr.DataTree", name: str) -> str:
+    """Return how many clusters one clustering has, those that are lone votes apart."""
+    n = int(fit["clusters"].dataset.sel(clustering=name)["n_clusters"])
+    lone = json.loads(fit.attrs.get("clusters_lone", "{}"))  # an earlier version has none
+    return clusters_words(name, n, lone[name]) if name in lone else f"{n:,} clusters"
+
+
 def _cluster_words(a: "Analysis") -> str:
     """Return which standard errors the report uses, why, and what they change."""
     told = [str(a.winners.attrs["dependence"])]
@@ -251,7 +260,7 @@ def _cluster_words(a: "Analysis") -> str:
             at = group.sel(clustering=name)
             ratio = at["score_se_cluster"].values / group["score_se"].values
             parts.append(
-                f"by {name} ({int(at['n_clusters']):,} clusters) the standard error of a score is "
+                f"by {name} ({_clusters(a.fit, name)}) the standard error of a score is "
                 f"{np.median(ratio):.2f} times the model-based one for the median {a.noun}, "
                 f"{ratio.min():.2f} to {ratio.max():.2f} over all {plural(a.noun)}, with "
                 f"{_degrees(at['score_degrees_cluster'].values)} degrees of freedom"

@@ -38,6 +38,11 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
         "The {nouns} mostly met {nouns} of similar strength. Differences may be "
         "larger than shown, and less certain.",
     ),
+    "MissingLabelWarning": (
+        "Votes without a judge or group",
+        "Some votes name no judge, or no question: each is taken as one of its own. If they share "
+        "judges or questions, intervals are too narrow.",
+    ),
     "RepeatedVotesWarning": (
         "Repeated votes",
         "Votes of one judge, or on one question, are taken as independent: intervals may be too "

@@ -216,7 +216,7 @@ def test_what_is_no_shard_is_refused(folder):
     with pytest.raises(ValueError, match="should have a shard in every row"):
         bd.merge([log])
     rows = {"left": ["a", "b"], "right": ["b", "a"], "outcome": ["left"] * 2, "shard": ["s", None]}
-    with pytest.raises(ValueError, match=r"in every row .* without: b against a$"):
+    with pytest.raises(ValueError, match=r"in every row .* without: b against a\. To join logs"):
         bd.merge([bd.read_duels(rows, shard="other")])
     with pytest.raises(ValueError, match="parts should have at least one, got none"):
         bd.merge([])

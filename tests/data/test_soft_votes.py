@@ -8,6 +8,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, Davidson, Scores, SideAdvantage, Sources, Thurstone
+from bayesduel.posterior.update import AddedBeforeWarning
 
 ARMS = np.array(list("abcdef"))
 FLAT = BradleyTerry(Scores(scale=np.inf))
@@ -175,7 +176,9 @@ def test_what_needs_whole_votes_or_the_log_says_so():
     for kind, fit in fits.items():
         with pytest.raises(ValueError, match="the earlier log is needed too, because the fit"):
             bd.update(fit, log_of(kind))
-        assert bd.update(fit, log_of(kind), duels=log_of(kind)).attrs["n_duels"] == 480
+        with pytest.warns(AddedBeforeWarning):
+            both = bd.update(fit, log_of(kind), duels=log_of(kind))
+        assert both.attrs["n_duels"] == 480
 
 
 @pytest.mark.parametrize("kind", ["soft", "weighted"])

@@ -19,7 +19,7 @@ from bayesduel.models import (
     ThurstoneScore,
     TimeVarying,
 )
-from bayesduel.posterior.update import log_of
+from bayesduel.posterior.update import AddedBeforeWarning, log_of
 
 PARTS = {"draws": 400, "seed": 3}
 
@@ -433,8 +433,56 @@ def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
         with pytest.raises(ValueError, match=f"{known.name} should hold new votes.* {n} {what}"):
             bd.update(fit, taken(known), draws=100)
     second.write_text(text)
-    added = bd.update(fit, taken(second), draws=100)
+    with pytest.warns(AddedBeforeWarning, match=f"the new 3 {what} are the same, row by row"):
+        added = bd.update(fit, taken(second), draws=100)
     assert added.attrs[f"n_{what}"] == fit.attrs[f"n_{what}"] + 3
+
+
+@pytest.mark.parametrize("judges", [None, 6])
+def test_votes_in_memory_that_were_added_before_are_warned_of(judges, tmp_path):
+    """Logs and frames have no name by which to know them: their rows say it."""
+
+    def frame(seed, n=60):
+        rng = np.random.default_rng(seed)
+        columns = {"left": list("abc") * (n // 3), "right": list("bca") * (n // 3)}
+        columns["outcome"] = rng.choice(["left", "right"], n)
+        if judges:
+            columns["judge"] = [f"j{k % judges}" for k in range(n)]
+        return pd.DataFrame(columns)
+
+    first = frame(1)
+    second = frame(2)
+    known = bd.read_duels(first)
+    fit = bd.fit(known, "bradley-terry", draws=100)
+    fit.to_netcdf(tmp_path / "fit.nc")
+    fit = bd.load(tmp_path / "fit.nc")
+
+    def updated(fit, new, *earlier):
+        whole = pd.concat(earlier) if judges else None
+        return bd.update(fit, new, duels=whole, draws=100)
+
+    for again in (known, first):
+        with pytest.warns(AddedBeforeWarning, match="60 duels are the same.*keep the fit before"):
+            twice = updated(fit, again, first)
+        assert twice.attrs["n_duels"] == 120
+    both = updated(fit, second, first)  # other votes, no warning
+    for again in (first, second, bd.read_duels(second)):
+        with pytest.warns(AddedBeforeWarning):
+            updated(both, again, first, second)
+    del fit.attrs["batches"]  # as an earlier version left it
+    assert updated(fit, first, first).attrs["n_duels"] == 120
+
+
+def test_a_copy_of_a_file_under_another_name_is_warned_of_by_the_command(tmp_path):
+    rows = "left,right,outcome\n" + "a,b,left\nb,c,right\nc,a,left\n" * 9
+    for name in ("log", "copy"):
+        (tmp_path / f"{name}.csv").write_text(rows, encoding="utf-8")
+    fit = tmp_path / "fit.nc"
+    assert run("fit", tmp_path / "log.csv", "--draws", 100, "-o", fit).exit_code == 0
+    result = run("update", fit, tmp_path / "copy.csv", "--draws", 100)
+    assert result.exit_code == 0, result.output
+    assert "new 27 duels are the same, row by row" in " ".join(result.stderr.split())
+    assert "54 duels" in result.stderr
 
 
 def test_the_command_takes_the_earlier_log_of_several_days(tmp_path):

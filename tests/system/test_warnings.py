@@ -12,7 +12,12 @@ import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning, OutlierWarning, ThinDataWarning
 from bayesduel.inference.fit import UnusedCovariatesWarning
 from bayesduel.models import BradleyTerry, SideAdvantage
-from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
+from bayesduel.posterior.dependence import (
+    FewClustersWarning,
+    MissingLabelWarning,
+    RepeatedVotesWarning,
+)
+from bayesduel.posterior.update import AddedBeforeWarning
 from bayesduel.reporting.analysis import given_again
 from bayesduel.system.warnings import BayesduelWarning, warn
 
@@ -29,6 +34,11 @@ def votes(n=60, **more):
 
 def by_judges(n_judges):
     return votes(judge=[f"j{k % n_judges}" for k in range(60)])
+
+
+def without_judges(n):
+    """Return votes of twelve judges, the first n of which name none."""
+    return by_judges(12).assign(judge=[None] * n + [f"j{k % 12}" for k in range(60 - n)])
 
 
 def outlying():
@@ -66,6 +76,14 @@ CASES = {
     "winners of a matrix, judges left out": (
         RepeatedVotesWarning,
         lambda: bd.winners(bd.fit(by_judges(12), "preference-matrix", draws=100)),
+    ),
+    "winners of a log, votes without a judge": (
+        MissingLabelWarning,
+        lambda: bd.winners(bd.read_duels(without_judges(6))),
+    ),
+    "update, votes that the fit has": (
+        AddedBeforeWarning,
+        lambda: bd.update(bd.fit(votes(), draws=100), votes(), draws=100),
     ),
     "report, given again": (BayesduelWarning, lambda: of_a_report()),
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -11,7 +11,7 @@ from bayesduel.data.read.shape import text_in_json
 from bayesduel.data.read.sql import name_of
 from bayesduel.system.arguments import by_reader, check_type, did_you_mean
 
-__all__ = ["check_condition", "keep_where"]
+__all__ = ["Dropped", "check_condition", "keep_where"]
 
 # The first type that all known values of a column have is the one it is compared by.
 TYPES = {
@@ -21,6 +21,13 @@ TYPES = {
     "DATE": "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')",
     "TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP) IS NOT NULL",
 }
+
+
+class Dropped(NamedTuple):
+    """How many rows a condition leaves out."""
+
+    rows: int  # for which it is not true
+    unknown: int  # of them, those for which it is not false either: a column is empty
 
 
 def check_condition(where: Any) -> None:
@@ -34,7 +41,7 @@ def check_condition(where: Any) -> None:
 
 def keep_where(
     con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], where: str
-) -> int:
+) -> Dropped:
     """Delete the rows of the table ``records`` for which a condition is not true; return how many.
 
     name: what the table is called.
@@ -44,13 +51,15 @@ def keep_where(
     typed = "".join(f", TRY_CAST({_text(c)} AS {_type(con, c)}) AS {name_of(c)}" for c in used)
     rows = f"SELECT row_of_file{typed} FROM records"
     kept = f"SELECT row_of_file FROM ({rows}) WHERE (\n{where}\n)"
+    open_rows = f"SELECT count(*) FROM ({rows}) WHERE (\n{where}\n) IS NULL"
     try:
+        ((unknown,),) = con.execute(open_rows).fetchall()
         deleted = con.execute(f"DELETE FROM records WHERE row_of_file NOT IN ({kept})").fetchall()
     except duckdb.Error as error:
         there = f"the columns are {', '.join(map(repr, columns))}"
         what = _unknown_column(error, columns, where) or f"{_rule(where)}: {_first_line(error)}; "
         raise ValueError(f"{name}: {what}{there}") from None
-    return int(deleted[0][0])
+    return Dropped(int(deleted[0][0]), int(unknown))
 
 
 def _unknown_column(error: duckdb.Error, columns: Sequence[str], where: str) -> str:

@@ -24,6 +24,7 @@ from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.read.words import DATES, TIME
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
+from bayesduel.data.votes import MANY_MISSING
 from bayesduel.system.arguments import as_options
 from bayesduel.text import count, join, shorten, significant
 
@@ -257,14 +258,25 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
 
 
 def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
-    """Return the line of a judge or a group."""
+    """Return the line of a judge or a group.
+
+    It is noticed where many rows name none, and others repeat theirs.
+    """
     counted = {t: k for t, k in _counts(column, n).items() if label_of(t) is not None}
     sizes = sorted(counted.values())
     each = ""
     if sizes:
         spread = f"{sizes[0]:,} to " if sizes[0] < sizes[-1] else ""
         each = f", {spread}{count(sizes[-1], 'row')} each"
-    return Line(role, name, f"{count(len(counted), role)}{each}", sum(sizes))
+    n_rows = int(n.sum())
+    without = n_rows - sum(sizes)
+    unnamed = ""
+    if without:
+        name_none = "name" if without > 1 else "names"
+        unnamed = f"; {count(without, 'row')} {name_none} none, each taken as a {role} of its own"
+    noticed = max(sizes, default=0) > 1 and without >= MANY_MISSING * n_rows
+    words = f"{count(len(counted), role)}{each}{unnamed}"
+    return Line(role, name, words, sum(sizes), noticed=noticed)
 
 
 def _left_out(

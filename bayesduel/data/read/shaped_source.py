@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from bayesduel.data.read.columns import Columns, Roles
-from bayesduel.data.read.conditions import keep_where
+from bayesduel.data.read.conditions import Dropped, keep_where
 from bayesduel.data.read.decimals import columns_with_commas, with_points
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import Numbered
@@ -56,6 +56,7 @@ COMMON = (
     "winner",
     "silent",
 )
+UNKNOWN = "neither true nor false, because a column is empty"  # a condition, as SQL has NULL
 # A row without a verdict is of a judge who gave none, unless it names no models either.
 DUELS = """
 SELECT *, CASE WHEN winner IS NULL THEN verdict END AS wrong,
@@ -110,7 +111,7 @@ class ShapedSource(FrameSource):
         self._asked = asked
         self._remarks: list[str] = []
         self._n_headers = 0  # rows that repeat the header line
-        self._n_left_out = 0  # of the rows for which the condition is not true
+        self._dropped = Dropped(0, 0)  # rows for which the condition is not true
         for k, part in enumerate(parts):
             with part.source.explaining():
                 self._take_part(k, part)
@@ -127,9 +128,11 @@ class ShapedSource(FrameSource):
         counts = ", ".join(["count(*)", *(f"count({name_of(c)})" for c in columns)])
         ((n_rows, *known),) = con.sql(f"SELECT {counts} FROM duels").fetchall()
         if not n_rows and asked.where is not None:
+            unknown = self._dropped.unknown
+            some = f"; in {count(unknown, 'row')} it is {UNKNOWN}" if unknown else ""
             raise ValueError(
-                f"{name}: no row is left where {asked.where}; {as_options(where=None)} selects the "
-                "rows that are read"
+                f"{name}: no row is left where {asked.where}{some}; {as_options(where=None)} "
+                "selects the rows that are read"
             )
         if most is not None and n_rows > most:
             raise ValueError(
@@ -194,7 +197,9 @@ class ShapedSource(FrameSource):
         ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
         found = [line for part in self._parts for line in part.source.left_out()]
         unfit = f"rows that do not satisfy the condition {self._asked.where}"
-        found += [(HEADER_AGAIN, self._n_headers), (unfit, self._n_left_out)]
+        if unknown := self._dropped.unknown:
+            unfit += f"; in {unknown:,} of them it is {UNKNOWN}"
+        found += [(HEADER_AGAIN, self._n_headers), (unfit, self._dropped.rows)]
         found.append((MISSING[self.kind], n))
         return [(why, rows) for why, rows in found if rows]
 
@@ -238,8 +243,10 @@ class ShapedSource(FrameSource):
             ((n,),) = con.execute(f"DELETE FROM records WHERE {again}").fetchall()
             self._n_headers += n
         if self._asked.where is not None:
-            n = keep_where(con, source.name, columns, self._asked.where)
-            self._n_left_out += n
+            dropped = keep_where(con, source.name, columns, self._asked.where)
+            self._dropped = Dropped(
+                self._dropped.rows + dropped.rows, self._dropped.unknown + dropped.unknown
+            )
         others = "".join(
             f", {text_in_json(f'r.{name_of(c)}')} AS {name_of(OTHER + c)}" for c in beside
         )

@@ -73,6 +73,56 @@ def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept)
     assert [line.rows for line in log.reading.left_out] == [len(TABLE) - len(kept)]
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "frame", "scores", "rankings"])
+def test_rows_whose_column_is_empty_are_told_where_a_condition_drops_them(kind, tmp_path, capsys):
+    """SQL leaves out a row for which a condition is neither true nor false."""
+    judge = ["j0", None, "j1", "j0", None, None, "j1", "j1"]
+    table = pd.DataFrame({"left": list("ab") * 4, "right": list("ba") * 4, "outcome": ["left"] * 8})
+    read = bd.read_duels
+    options = {}
+    if kind == "scores":
+        table = pd.DataFrame({"item": range(8), "x": range(1, 9), "y": list("98765432")})
+        options = {"shape": "scores"}
+    if kind == "rankings":
+        table = pd.DataFrame({"1": list("ab") * 4, "2": list("ba") * 4, "3": ["c"] * 8})
+        read = bd.read_rankings
+    table = table.assign(judge=judge)
+    given = table
+    if kind in ("csv", "jsonl", "parquet"):
+        given = tmp_path / f"log.{kind}"
+        write = {
+            "csv": lambda: table.to_csv(given, index=False),
+            "jsonl": lambda: table.to_json(given, orient="records", lines=True),
+            "parquet": lambda: table.to_parquet(given),
+        }
+        write[kind]()
+    log = read(given, where="judge <> 'j0'", **options)
+    (line,) = log.reading.left_out
+    assert line.rows == 5
+    condition = "rows that do not satisfy the condition judge <> 'j0'"
+    unknown = "in 3 of them it is neither true nor false, because a column is empty"
+    assert line.understood == f"{condition}; {unknown}"
+    assert f"{condition}; {unknown} (5 rows)" in capsys.readouterr().err
+    known = read(given, where="judge <> 'j0' OR judge IS NULL", **options)
+    (line,) = known.reading.left_out
+    assert (line.understood.partition(";")[1], line.rows) == ("", 2)
+    if kind != "scores":  # whose models are missed first
+        with pytest.raises(ValueError, match=r"no row is left where .*in 3 rows it is neither"):
+            read(given, where="judge = 'j9'", **options)
+
+
+def test_the_command_tells_rows_whose_column_is_empty(tmp_path):
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    log = tmp_path / "log.csv"
+    log.write_text("left,right,outcome,judge\na,b,left,j0\na,b,left,\nb,a,left,j1\nb,a,left,j1\n")
+    said = CliRunner().invoke(main, ["read", str(log), "--where", "judge <> 'j0'"])
+    words = "in 1 of them it is neither true nor false, because a column is empty"
+    assert said.exit_code == 0 and words in " ".join((said.stdout + said.stderr).split())
+
+
 @pytest.mark.parametrize(
     ("where", "rule"),
     [
