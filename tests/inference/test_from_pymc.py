@@ -79,7 +79,7 @@ def test_everything_reads_it(log, fits, tmp_path):
     assert bd.load(tmp_path / "fit.nc").attrs["method"] == "pymc"
     assert len(bd.sensitivity(back)) and len(bd.coefficients(back))
     predicted = [bd.predict(one, "a0", "a1") for one in (back, fits["order"])]
-    xr.testing.assert_allclose(*predicted)
+    xr.testing.assert_allclose(*(found.to_dataset() for found in predicted))
 
 
 @pytest.mark.parametrize(
