@@ -1,6 +1,6 @@
 """Clusters of votes: by judge, by group or by both, and which of them a log needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,9 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
-    "deviating_by",
-    "explained",
+    "deviating",
     "needed",
-    "owned_by",
+    "terms_by_cluster",
     "why_not_robust",
     "with_lone_votes",
     "without_label",
@@ -79,36 +78,18 @@ def without_label(duels: Any, found: Mapping[str, np.ndarray]) -> dict[str, int]
     return {name: n for name, n in counts.items() if n}
 
 
-def explained(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> set[str]:
-    """Return the clusterings of those found whose votes are independent given the parameters."""
-    deviating = _by_cluster(duels, model.terms.deviating, found)
-    return {*model.terms.explains, *(name for name, terms in deviating.items() if terms)}
-
-
-def deviating_by(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return the term of deviations by each of the clusterings that has one, by its name."""
-    deviating = _by_cluster(duels, model.terms.deviating, found)
-    return {name: terms[-1] for name, terms in deviating.items() if terms}
-
-
-def owned_by(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> dict[str, tuple[Any, ...]]:
+def terms_by_cluster(
+    duels: Any, model: Any, found: Mapping[str, np.ndarray]
+) -> dict[str, tuple[Any, ...]]:
     """Return the terms that have coefficients for each cluster, by the names of clusterings.
 
-    Those are deviations of arms by judge, the side advantage of each judge, and the like.
-    """
-    own = [part for part in model.terms.by_level if part not in model.terms.arms]
-    return _by_cluster(duels, own, found)
-
-
-def _by_cluster(
-    duels: Any, parts: Iterable[Any], found: Mapping[str, np.ndarray]
-) -> dict[str, tuple[Any, ...]]:
-    """Return those of the terms by level whose levels are the clusters, by clustering.
-
-    That is under whichever name of the column: a prompt that is kept may be the group, too.
+    Those are deviations of arms by judge, the side advantage of each judge, and the like. A column
+    may have another name: a prompt that is kept may be the group, too.
     """
     terms: dict[str, tuple[Any, ...]] = dict.fromkeys(found, ())
-    for part in parts:
+    for part in model.terms.by_level:
+        if part in model.terms.arms:
+            continue
         level = levels_of(duels, part.by)[0]
         for name, place in found.items():
             n = len(distinct(level, place)[0])
@@ -116,6 +97,15 @@ def _by_cluster(
             if same or name == part.by:
                 terms[name] += (part,)
     return terms
+
+
+def deviating(terms: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return the term of deviations of arms by each of the clusterings that has one, by its name.
+
+    terms: what `terms_by_cluster` returned. Votes of a cluster are independent given these terms.
+    """
+    own = {name: [part for part in parts if part.deviates] for name, parts in terms.items()}
+    return {name: parts[-1] for name, parts in own.items() if parts}
 
 
 def needed(found: Mapping[str, np.ndarray]) -> str:

@@ -52,10 +52,9 @@ from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
-    deviating_by,
-    explained,
+    deviating,
     needed,
-    owned_by,
+    terms_by_cluster,
     why_not_robust,
     with_lone_votes,
     without_label,
@@ -159,9 +158,11 @@ def robust_covariance(
     duels = duels if spread is None else spread
     found = clusterings(duels)
     counts = {name: int(place.max()) + 1 for name, place in found.items()}
-    known = explained(duels, model, found)
+    owned = terms_by_cluster(duels, model, found)
+    by_deviations = deviating(owned)
+    known = {*model.terms.explains, *by_deviations}
     used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
-    terms = {} if why_not_robust(model) else deviating_by(duels, model, found)
+    terms = {} if why_not_robust(model) else by_deviations
     terms = {n: term for n, term in terms.items() if term.samples and counts[n] >= LEAST_OWN}
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
@@ -204,7 +205,6 @@ def robust_covariance(
     asked, place = np.unique(_standing(mode, density)[own_numbers], return_inverse=True)
     functionals = np.concatenate([scores, np.eye(density.size)[asked]])
     by_name = {}
-    owned = owned_by(duels, model, found)
     for name, clusters in used.items():
         rows = _rows(density, duels, model, clusters, owned[name])
         by_name[name] = cluster_covariance(mode, phi, rows, functionals)
