@@ -23,6 +23,7 @@ __all__ = [
     "FROM_BETA",
     "FROM_DRAWS",
     "FROM_NOTHING",
+    "NEVER",
     "Belief",
     "BeliefSpec",
     "fresh",
@@ -35,6 +36,8 @@ BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED = range(5)
 BY_QUANTILE, BY_GAUSSIAN, BY_RANKED = range(5, 8)
 # Belief.source: what `sample` draws from.
 FROM_NOTHING, FROM_BETA, FROM_DRAWS = range(3)
+
+NEVER = -1  # in place of a number of duels after which a belief is refitted
 
 BOUNDS = {
     "hoeffding": BY_HOEFFDING,
@@ -121,7 +124,16 @@ class BeliefSpec(Settings):
 
     def due(self, n_duels: int) -> int:
         """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""
-        return -1
+        return NEVER
+
+    def last_due(self, n_duels: int) -> int:
+        """Return after how many of these duels it was last due to be refitted; -1 for never."""
+        last = NEVER
+        following = self.due(0)
+        while last < following <= n_duels:
+            last = following
+            following = self.due(last)
+        return last
 
     def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief refitted to the duels so far; by default it needs no refitting.

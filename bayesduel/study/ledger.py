@@ -67,7 +67,6 @@ class Ledger:
         self.end = self._store.end()
         try:
             self.parts: StudyParts = parts_of(self._settings, self.labels, self.retired)
-            self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
         except DAMAGED as error:
             raise StudyError(f"{self._store.url} is damaged: {error}") from error
         self.n_duels = self.n_cannot_tell = 0
@@ -141,7 +140,8 @@ class Ledger:
         if self._decision is None or self._decision[0] != self.last:
             rng = np.random.default_rng([self._settings["seed"], 2, self.last])
             with self._at_once():
-                self._decision = self.last, self.parts.session.decision(rng)
+                found = self.parts.session.decision(rng, afresh=True)
+            self._decision = self.last, found
         return self._decision[1]
 
     @property
@@ -193,9 +193,13 @@ class Ledger:
         rows = self._store.rows(DUELS if criteria is None else ANSWERED)
         if of_target and sources is not None:
             rows = [row for row in rows if sources.source_of(row.judge) == sources.target]
-        asking = self.parts.asking
+        return self._told(rows, criteria)
+
+    def _told(self, rows: list[Row], criteria: Sequence[str] | None = None) -> Duels:
+        """Return the outcomes of tickets as a log."""
+        sources = self.parts.session.sources
         items = self._store.items()
-        return told_duels(rows, self.labels, items, sources, asking, criteria)
+        return told_duels(rows, self.labels, items, sources, self.parts.asking, criteria)
 
     @property
     def n_target(self) -> int:
@@ -283,7 +287,17 @@ class Ledger:
 
     def _refit(self) -> None:
         self._behind = False
-        self.parts.session.refit(self._memory_rng, lambda: (self.duels(), self.labels))
+        seed = self._settings["seed"]
+        self.parts.session.refit(
+            lambda n: np.random.default_rng([seed, 1, n]),
+            lambda n: (self._told(self._first(n)), self.labels),
+        )
+
+    def _first(self, n: int) -> list[Row]:
+        """Return the n tickets that were told first, of those with an outcome."""
+        rows = self._store.rows(DUELS)
+        rows.sort(key=lambda row: (row.answered or 0.0, row.number))
+        return rows[:n]
 
     def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:
         if outcome is None:

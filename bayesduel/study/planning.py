@@ -271,7 +271,7 @@ def play(
         u = rng.random()
         won = now[i, j] - tie / 2
         session.record(i, j, 1.0 if u < won else 0.5 if u < won + tie else 0.0)
-        session.refit(rng)
+        session.refit(lambda n: rng)
     order = decision.order
     above, below = session.goal.contrasts(order)
     now = P if P.ndim == 2 else P[min(played, len(P) - 1)]

@@ -93,7 +93,7 @@ def test_a_status_is_stored_by_pickle_with_its_check(checks):
 def looks(monkeypatch):
     """Return the calls that read or refit the posterior, by name."""
     called = []
-    for name in ("evidence", "_refreshed"):
+    for name in ("evidence", "_refitted"):
         plain = getattr(Session, name)
 
         def noted(*given, plain=plain, name=name, **more):
@@ -119,7 +119,7 @@ def test_a_question_reads_no_posterior_that_neither_policy_nor_rule_needs(
     assert study.n_duels == 9 and study.stopped == (stop is not None)
     assert not looks
     assert study.status().n_duels == 9
-    fitted = ["_refreshed"] if model == "davidson" else []
+    fitted = ["_refitted"] if model == "davidson" else []
     assert looks[: len(fitted) + 1] == [*fitted, "evidence"]
 
 
@@ -153,3 +153,43 @@ def test_a_file_that_cannot_be_written_is_checked_once_by_each_process(checks, t
             assert study.status().check["sentence"] == "Run on 15."
         assert study.store.setting("check") is None
     assert len(checks) == 1
+
+
+def margin(number):
+    return (1.5, -0.5, 0.25)[number % 3]
+
+
+def word(number):
+    return ("left", "tie", "right")[number % 3]
+
+
+@pytest.mark.parametrize("looks_every", [1, 7])
+@pytest.mark.parametrize(
+    ("model", "policy", "answer"),
+    [
+        ("bradley-terry", policies.Uniform(), word),
+        ("bradley-terry", policies.DTS(), word),
+        ("bradley-terry", None, word),
+        ("thurstone", policies.Uniform(), word),
+        ("davidson", None, word),
+        ("davidson", policies.DTS(), word),
+        ("bradley-terry + order", None, word),
+        ("thurstone-score", None, margin),
+    ],
+)
+def test_a_status_does_not_depend_on_when_the_study_was_looked_at(
+    model, policy, answer, looks_every, tmp_path
+):
+    """Nor on whether it was opened anew: fits are of so many first duels, whoever asks when."""
+    path = tmp_path / "own.study"
+    known = {} if policy is None else {"policy": policy}
+    with bd.Study(path, arms=list("abcde"), stop=None, model=model, seed=3, **known) as one:
+        for number in range(43):
+            one.tell(one.ask(), answer(number))
+            if number % looks_every == 0:
+                one.status(check=False)
+        live = one.status(check=False)
+    with bd.Study(path) as again:
+        opened = again.status(check=False)
+    assert opened.ranking == live.ranking
+    assert opened.probability == live.probability
