@@ -21,7 +21,7 @@ from bayesduel.study.session import Session
 if sys.argv[1] == "many":  # arms: nothing is compiled here
     ledger.FEW = 1
     Session.choose = lambda *_: [(0, 1)]
-    Session.decision = lambda *_: type("Open", (), {"stopped": False})
+    Session.decision = lambda *_, **__: type("Open", (), {"stopped": False})
 if sys.argv[1] == "no patience":
     ledger.PATIENCE = 0
 study = bd.Study(arms=["a", "b", "c"], seed=1)
