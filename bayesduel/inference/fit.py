@@ -472,8 +472,9 @@ def _sample(
         notice = f"The quick method does not serve this model: {reason}. {QUICKER}"
     if method not in CHAINS:
         try:
-            approximation = approximation_of(model, cells, near, weighed=method == "auto")
-            drawn = sample(approximation, chains * per_chain, rng, **options)
+            instead = method == "auto"  # NUTS
+            approximation = approximation_of(model, cells, near, weighed=instead)
+            drawn = sample(approximation, chains * per_chain, rng, instead=instead, **options)
         except FloatingPointError as error:
             if method == "laplace":
                 raise ValueError(f"the Laplace approximation does not exist: {error}") from error

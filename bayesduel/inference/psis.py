@@ -204,9 +204,9 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
     lower, upper = np.quantile(values[kept], [TAIL, 1 - TAIL], axis=0)
     effective = np.inf
     covered = np.inf
+    powers = np.stack([weights, weights**2])
     for inside in (values <= lower, values >= upper):
-        mass = weights @ inside
-        squared = weights**2 @ inside
+        mass, squared = powers @ inside
         with np.errstate(divide="ignore", invalid="ignore"):
             effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
             share = inside.sum(axis=0) / (mass * len(kept))

@@ -41,6 +41,12 @@ LEARNING = 2000
 # Times as many draws as asked for, at most, where these are worth too little: a fit then takes up
 # to 8 times as long to draw.
 MOST = 8
+# Coefficients beyond which draws are not refined where NUTS may draw in their place and fewer than
+# this share of them are effective. Of 10 such logs of 250 to 400 arms with two duels an arm
+# refinement certified 5, and took 2.4 to 5.6 s of each; NUTS takes 3.0 to 3.9 s. Of 200 arms it
+# takes 1.1 to 2.3 s and certified all of 5.
+REFINED = 250
+HOPELESS = 0.005
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
@@ -84,6 +90,7 @@ def sample(
     *,
     log_likelihood: bool = False,
     progress: Progress = None,
+    instead: bool = False,
 ) -> PosteriorDraws:
     """Return `n` equally weighted draws, with their certificate.
 
@@ -91,7 +98,8 @@ def sample(
     approximation is refined in up to `ROUNDS` rounds, and up to `MOST` times `n` draws are made of
     the best.
 
-    `log_likelihood` says whether to keep that of every cell.
+    `log_likelihood` says whether to keep that of every cell; `instead` whether NUTS draws in place
+    of draws that are not certified.
 
     References
     ----------
@@ -106,7 +114,10 @@ def sample(
             stats = stats if np.isfinite(proposals.log_density).all() else {}
             every = slice(None)
             return _kept(approximation, proposals, every, stats, other, rng, log_likelihood)
-        found = _multiplied(_refined(found, n, rng), n, rng)
+        many = proposals.x.shape[1] > REFINED
+        far_off = many and found.psis.effective < HOPELESS * len(proposals.x)
+        if not (instead and far_off):
+            found = _multiplied(_refined(found, n, rng), n, rng)
     made = found.proposals
     kept = found.kept
     weights = found.psis.weights[kept] * len(made.x)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from bayesduel.data import datasets
 from bayesduel.data.duels import Duels
+from bayesduel.inference import sample as sampling
 from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.laplace import LaplaceApproximation
@@ -244,3 +245,25 @@ def test_a_tilted_grid_has_the_moments_of_the_weighted_draws():
     lone = weights * 0
     lone[draws.argmax()] = 1.0
     assert grid.tilted(draws, lone) is grid
+
+
+@pytest.mark.parametrize("hopeless", [True, False])
+@pytest.mark.parametrize("method", ["auto", "laplace"])
+def test_draws_far_off_are_refined_only_where_nuts_may_not_draw_in_their_place(
+    method, hopeless, monkeypatch
+):
+    """Of many coefficients, of which few draws are effective: refinement would cost as much."""
+    refined = []
+
+    def watched(found, n, rng):
+        refined.append(found.psis.effective)
+        return found
+
+    monkeypatch.setattr(sampling, "_refined", watched)
+    monkeypatch.setattr(sampling, "REFINED", 1)
+    monkeypatch.setattr(sampling, "HOPELESS", 1.0 if hopeless else 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fit(log_of((20, 20, 20), (0, 0, 0)), BradleyTerry(), method, seed=0, draws=400)
+    assert bool(refined) == (method == "laplace" or not hopeless)
+    assert refined or found.attrs["method"] == "nuts"
