@@ -119,6 +119,20 @@ print(*{{name.split(".")[1] for name in sys.modules if name.startswith("bayesdue
     assert loaded.isdisjoint(REACHED[call])
 
 
+def test_a_study_loads_no_policies_that_it_does_not_play(tmp_path):
+    code = """import sys
+import bayesduel as bd
+study = bd.Study("own.study", arms=list("abc"), stop=None)
+bd.Study("own.study").tell(study.ask(), "left")
+print(*[name for name in sys.modules if name.startswith("bayesduel.policies.")])
+"""
+    how = {"check": True, "capture_output": True, "text": True, "cwd": tmp_path}
+    done = subprocess.run([sys.executable, "-c", code], **how)
+    loaded = {*done.stdout.split()}
+    assert "bayesduel.policies.contrast_allocation" in loaded
+    assert len(loaded) <= 6  # of some eighty
+
+
 def test_no_circle_of_modules():
     """Depth-first search over all imports, lazy and type-only ones too."""
     found = modules()

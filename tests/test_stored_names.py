@@ -255,7 +255,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "the names that a module of the package lists in __all__": (
         ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),
         ("bayesduel/simulation/simulate.py", "_check_played", "getattr(known, name)"),
-        ("bayesduel/study/policy_settings.py", "_classes", "getattr(module, name)"),
+        ("bayesduel/study/policy_settings.py", "_class_of", "getattr(module, name)"),
     ),
     "a module that the package names where it calls this": (
         ("bayesduel/plots/style.py", DRAWN, "getattr(import_module(home), function)"),

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["is_automatic", "policy_from", "settings_of"]
 
 
-def _classes(module: ModuleType, base: type) -> dict[str, Any]:
-    """Return the classes of a base that a module of the package lists, by name."""
-    listed = {name: getattr(module, name) for name in module.__all__}
-    return {n: k for n, k in listed.items() if isinstance(k, type) and issubclass(k, base)}
+# Modules that list classes by name, and what these inherit from.
+BELIEFS = (beliefs, BeliefSpec)
+POLICIES = (policies, PairPolicy)
 
 
-POLICIES = _classes(policies, PairPolicy)
-BELIEFS = _classes(beliefs, BeliefSpec)
+def _class_of(name: str, *rooms: tuple[ModuleType, type]) -> Any:
+    """Return the class that one of `rooms` lists under a name, or None. No other is loaded."""
+    for module, base in rooms:
+        if name in module.__all__:
+            listed = getattr(module, name)
+            if isinstance(listed, type) and issubclass(listed, base):
+                return listed
+    return None
 
 
 def is_automatic(policy: "Policy") -> bool:
@@ -53,14 +58,14 @@ def policy_from(settings: dict[str, Any]) -> PairPolicy:
 
     Raises TypeError or ValueError if they are not those of a policy of the package.
     """
-    return _called(POLICIES, settings)
+    return _called(settings, POLICIES)
 
 
 def _held(value: object) -> Any:
     if isinstance(value, Model):
         return {"model": model_settings(value)}
     if isinstance(value, BeliefSpec | PairPolicy):
-        if (BELIEFS | POLICIES).get(type(value).__name__) is not type(value):
+        if _class_of(type(value).__name__, BELIEFS, POLICIES) is not type(value):
             raise TypeError(
                 "policy should use only classes of bayesduel.policies and bayesduel.beliefs, got "
                 f"{shown_value(value)}. A study file cannot run your code. Use your policy in "
@@ -75,12 +80,14 @@ def _held(value: object) -> Any:
     raise TypeError(f"settings of a policy should be numbers or text, got {shown_value(value)}")
 
 
-def _called(classes: dict[str, Any], settings: dict[str, Any]) -> Any:
-    """Return what these settings make of the class that they name, one of `classes`."""
-    kind = classes.get(str(settings.get("class")))
+def _called(settings: dict[str, Any], *rooms: tuple[ModuleType, type]) -> Any:
+    """Return what these settings make of the class that they name, which one of `rooms` lists."""
+    name = str(settings.get("class"))
+    kind = _class_of(name, *rooms)
     if kind is None:
+        listed = [own for module, _ in rooms for own in module.__all__ if _class_of(own, *rooms)]
         raise ValueError(
-            f"class of a policy or a belief should be one of {', '.join(classes)}, "
+            f"class of a policy or a belief should be one of {', '.join(listed)}, "
             f"got {shown_value(settings.get('class'))}"
         )
     return kind(**{name: _made(value) for name, value in settings.items() if name != "class"})
@@ -90,7 +97,7 @@ def _made(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "class" in value:  # before "model", which a belief may have among its settings
-        return _called(BELIEFS | POLICIES, value)
+        return _called(value, BELIEFS, POLICIES)
     if "tuple" in value:
         return tuple(_made(part) for part in value["tuple"])
     # Studies of earlier versions hold the name and the settings beside each other.
