@@ -81,7 +81,9 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         self.draws = draws
         self.seed = seed
 
-    def fit(self, X: "ArrayLike", y: "ArrayLike", judge: Any = None) -> Self:
+    def fit(
+        self, X: "ArrayLike", y: "ArrayLike", judge: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the model to duels.
 
         Parameters
@@ -97,6 +99,9 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
             and 0, or 1 and 2. Of two other values, the larger one says that the left arm won.
         judge
             Who judged each duel, shape (n_duels,), or None.
+        sample_weight
+            How many identical duels each row stands for, whole numbers, shape (n_duels,), or None.
+            Rows of weight 0 are left out.
 
         Returns
         -------
@@ -105,14 +110,17 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X has fewer than two columns, or y has values that are not as above or are labels of
-            arms.
+            If X has fewer than two columns, y has values that are not as above or are labels of
+            arms, or a weight is no whole number.
         """
         arms, covariates = self._validated(X, reset=True)
         outcome = self._outcome(column_or_1d(y, warn=True), arms)
         log = arms.join(covariates).assign(outcome=outcome)
         if judge is not None:
             log["judge"] = column_or_1d(judge)
+        if sample_weight is not None:
+            log["weight"] = _counts(sample_weight, len(log))
+            log = log[log["weight"] > 0]
         left, right = arms.columns
         duels = read_duels(
             log,
@@ -121,6 +129,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
             outcome="outcome",
             covariates=[*covariates.columns],
             judge=judge is not None and "judge",
+            weight=sample_weight is not None and "weight",
             group=False,
             time=False,
         )
@@ -205,3 +214,23 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
                 f"classification is supported), got {join(classes, 8, quote=True)}"
             )
         return np.array(self._words)[place]
+
+
+def _counts(weight: "ArrayLike", n_duels: int) -> np.ndarray:
+    """Return how many duels each row stands for, (n_duels,)."""
+    given = column_or_1d(weight).astype(float)
+    if len(given) != n_duels:
+        raise ValueError(
+            f"sample_weight should have a number per duel of X, {n_duels}, got {len(given)}"
+        )
+    if not given.any():
+        raise ValueError("sample_weight should have a positive number, got zero for every duel")
+    whole = np.isfinite(given) & (given >= 0) & (given == np.round(given))
+    if not whole.all():
+        other = given[np.flatnonzero(~whole)[0]]
+        raise ValueError(
+            "sample_weight should be whole numbers, how many identical duels a row stands for, "
+            f"got {other:g}; for the weights of a survey use "
+            "bayesduel.read_duels(..., sampling_weight=...) and bayesduel.fit"
+        )
+    return given.astype(np.int64)

@@ -20,11 +20,13 @@ N = 240
 
 SELF = "its arms are numbers from 0 to 3, so that an arm meets itself, which is no duel"
 ONE = "a covariate of a single duel does not vary, and one duel without it is enough"
+UNKNOWN = "an arm all of whose rows have weight 0 is not in the fit"
 EXPECTED = dict.fromkeys(
     (
         "check_classifier_data_not_an_array",
         "check_classifiers_classes",
         "check_classifiers_one_label",
+        "check_classifiers_one_label_sample_weights",
         "check_classifiers_train",
         "check_dict_unchanged",
         "check_dtype_object",
@@ -39,7 +41,7 @@ EXPECTED = dict.fromkeys(
         "check_supervised_y_2d",
     ),
     SELF,
-) | {"check_fit2d_1sample": ONE}
+) | {"check_fit2d_1sample": ONE, "check_sample_weight_equivalence_on_dense_data": UNKNOWN}
 
 
 def played(outcome, covariate):
@@ -93,6 +95,38 @@ def test_the_ranker_says_what_a_fit_of_the_same_log_says(container, outcome, cov
     assert set(ranker.predict(X)) <= set(ranker.classes_)
     assert ranker.score(X, y) > 0.5
     assert bd.winners(ranker.fit_).attrs["verdict"] == bd.winners(fit).attrs["verdict"]
+
+
+@pytest.mark.parametrize("covariate", [False, True])
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("outcome", ["numbers", "ties"])
+def test_a_weight_says_how_many_identical_duels_a_row_is(outcome, covariate, judged):
+    left, right, x, _, y = played(outcome, covariate)
+    X = table("frame", left, right, x, covariate)
+    weight = np.arange(N) % 4  # a quarter of them is left out
+    judge = np.arange(N) % 12 if judged else None
+    weighted = PairwiseRanker(draws=250).fit(X, y, judge=judge, sample_weight=weight)
+    rows = np.repeat(np.arange(N), weight)
+    judges = None if judge is None else judge[rows]
+    repeated = PairwiseRanker(draws=250).fit(X.iloc[rows], y[rows], judge=judges)
+    fitted = X[weight > 0]
+    assert np.abs(weighted.predict_proba(fitted) - repeated.predict_proba(fitted)).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.full(N, 0.5), r"should be whole numbers, .* got 0.5; .* sampling_weight="),
+        (np.full(N, -1), "should be whole numbers, .* got -1"),
+        (np.full(N, np.inf), "should be whole numbers, .* got inf"),
+        (np.ones(3), f"should have a number per duel of X, {N}, got 3"),
+    ],
+    ids=["half", "negative", "infinite", "few"],
+)
+def test_a_weight_that_is_no_count_is_refused(weight, message):
+    left, right, x, _, y = played("words", covariate=False)
+    with pytest.raises(ValueError, match=message):
+        PairwiseRanker().fit(table("frame", left, right, x, False), y, sample_weight=weight)
 
 
 def test_it_passes_the_checks_of_scikit_learn_whose_rows_are_duels():
