@@ -218,7 +218,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
 
 def _counts(weight: "ArrayLike", n_duels: int) -> np.ndarray:
     """Return how many duels each row stands for, (n_duels,)."""
-    given = column_or_1d(weight).astype(float)
+    given: np.ndarray = column_or_1d(weight).astype(float)
     if len(given) != n_duels:
         raise ValueError(
             f"sample_weight should have a number per duel of X, {n_duels}, got {len(given)}"

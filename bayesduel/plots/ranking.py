@@ -39,10 +39,15 @@ def ranks_size(n_arms: int) -> tuple[float, float]:
 
 def in_order(winners: "Winners | xr.Dataset") -> "xr.Dataset":
     """Return the winners with arms (and opponents) in rank order, best first."""
-    if "order" not in winners:
-        raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
+    _check_winners(winners)
     found = winners.isel(arm=_best_first(winners))
     return found.sel(opponent=found["arm"].values) if "opponent" in found.dims else found
+
+
+def _check_winners(winners: "Winners | xr.Dataset") -> None:
+    """Raise TypeError if a Dataset is not that of winners."""
+    if "order" not in winners:
+        raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
 
 
 def _best_first(winners: "Winners | xr.Dataset") -> np.ndarray:
@@ -138,6 +143,7 @@ def plot_ranks(winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes
 
 def places_of(winners: "Winners | xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
+    _check_winners(winners)
     n_arms = winners.sizes["arm"]
     check_type(places, slice | None, "places", "a slice such as slice(0, 40)")
     found = np.arange(1, n_arms + 1)[places or slice(None)]

@@ -8,6 +8,7 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
@@ -289,6 +290,12 @@ def test_nothing_to_draw_is_refused():
     level = check(Duels.from_wins(np.zeros((2, 2)), ties=np.eye(2)[::-1]), quick=True)
     with pytest.raises(ValueError, match="decided duels"):
         plots.plot_residuals(level)
+
+
+@pytest.mark.parametrize("draw", [plots.plot_ranking, plots.plot_ranks, plots.plot_preference])
+def test_a_dataset_of_something_else_is_refused(draw):
+    with pytest.raises(TypeError, match="should be what bayesduel.winners returned, got another"):
+        draw(xr.Dataset())
 
 
 def test_calibration_dots_and_intervals():
