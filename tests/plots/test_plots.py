@@ -294,7 +294,7 @@ def test_nothing_to_draw_is_refused():
 
 @pytest.mark.parametrize("draw", [plots.plot_ranking, plots.plot_ranks, plots.plot_preference])
 def test_a_dataset_of_something_else_is_refused(draw):
-    with pytest.raises(TypeError, match="should be what bayesduel.winners returned, got another"):
+    with pytest.raises(TypeError, match=r"should be what bayesduel.winners returned, got another"):
         draw(xr.Dataset())
 
 
