@@ -502,15 +502,22 @@ def export(
 @shared.report_option
 @click.option("--criterion", help="Report on the answers to this criterion.")
 @shared.option_of(Decision, "rope", default=None, show_default="that of the study")
+@shared.option_of(Decision, "confidence", default=None, show_default="that of the study")
 @shared.noun_option
 def report(
-    study: "Study", output: Path, criterion: str | None, rope: float | None, noun: str
+    study: "Study",
+    output: Path,
+    criterion: str | None,
+    rope: float | None,
+    confidence: float | None,
+    noun: str,
 ) -> tuple[Any, str]:
-    """Write a report on the duels of the study, with its rope.
+    """Write a report on the duels of the study, with the rope and the confidence of its rule.
 
     The verdict and the ranks are without retired arms.
     """
-    own = {} if rope is None else {"rope": rope}
+    given = {"rope": rope, "confidence": confidence}
+    own = {name: value for name, value in given.items() if value is not None}
     study.report(output, criteria=criterion, noun=noun, **own)
     return {"path": output}, f"{output} is written."
 

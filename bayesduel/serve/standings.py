@@ -86,13 +86,12 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], 
     with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         posterior = fit(duels, study.model, draws=DRAWS, clusters=False)
-        deciding = study.deciding
-        table = winners(posterior, covariance="model", **deciding).table()
-        if deciding["retired"]:  # their rows are those of a ranking of all arms
-            whole = winners(posterior, covariance="model", **(deciding | {"retired": ()})).table()
-            table = pd.concat([table, whole.loc[list(deciding["retired"])]])
+        retired = study.deciding["retired"]
+        table = winners(posterior, covariance="model", retired=retired).table()
+        if retired:  # their rows are those of a ranking of all arms
+            whole = winners(posterior, covariance="model").table()
+            table = pd.concat([table, whole.loc[list(retired)]])
     said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-    retired = deciding["retired"]
     table = table.loc[[*order, *retired]]
     wins = study.tally()
     met = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))

@@ -340,7 +340,8 @@ class AnyOf(StopRule):
 
     @property
     def level(self) -> float:
-        return min(rule.level for rule in self.rules)
+        asked = [rule.level for rule in self.rules if not rule.counts_only]
+        return min(asked, default=StudyDecision.confidence)
 
     @property
     def steers(self) -> bool:

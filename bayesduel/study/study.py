@@ -432,7 +432,8 @@ class Study(ArmsAndJudges):
     def winners(self, **options: Any) -> Any:
         """Return the winners under every criterion; see ``bayesduel.winners``.
 
-        With the rope of the study, and among the arms that are not retired.
+        With the rope and the confidence of the study's rule, and among the arms that are not
+        retired.
         """
         from bayesduel.posterior.winners import winners
 
@@ -447,8 +448,8 @@ class Study(ArmsAndJudges):
     ) -> Path:
         """Write a report on the study's duels, and return its path; see ``bayesduel.report``.
 
-        With the model and the rope of the study, and its verdict among the arms that are not
-        retired. The page has the name of the study, or of its file.
+        With the model of the study, the rope and the confidence of its rule, and its verdict among
+        the arms that are not retired. The page has the name of the study, or of its file.
 
         Parameters
         ----------
@@ -466,10 +467,17 @@ class Study(ArmsAndJudges):
 
     @property
     def deciding(self) -> dict[str, Any]:
-        """The rope and the retired arms of the study, as ``bayesduel.winners`` takes them."""
-        stop = self.stop
-        rope = {} if stop is None or not stop.rope else {"rope": stop.rope}
-        return rope | {"retired": tuple(self.arms[k] for k in self.retired)}
+        """What a verdict of the study stands on, as ``bayesduel.winners`` takes it.
+
+        The rope and the confidence of its rule, and its retired arms.
+        """
+        found: dict[str, Any] = {"retired": tuple(self.arms[k] for k in self.retired)}
+        if self.stop is None:
+            return found
+        found["confidence"] = self.stop.level
+        if self.stop.rope:
+            found["rope"] = self.stop.rope
+        return found
 
     @property
     def _title(self) -> str:

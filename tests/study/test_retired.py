@@ -84,6 +84,27 @@ def test_the_page_of_a_study_has_its_rope_its_name_and_no_retired_winner(tmp_pat
     assert "Retired arms, whose duels are in it: x." in run("export", path, tmp_path / "log.csv")
 
 
+@pytest.mark.parametrize("beside", [None, bd.study.Budget(500)], ids=repr)
+@pytest.mark.parametrize("p", [0.8, 0.999])
+def test_winners_and_page_of_a_study_have_the_confidence_of_its_rule(p, beside, tmp_path):
+    rule = bd.study.WithinRope(p, rope=0.01)
+    path = tmp_path / "own.study"
+    with bd.Study(path, arms=["a", "b"], stop=rule if beside is None else rule | beside) as study:
+        for outcome in ("left", "left", "left", "right", "right") * 5:
+            study.add("a", "b", outcome)
+        status = study.status(check=False)
+        found = study.winners()
+        assert found.attrs["confidence"] == p
+        decided = "a is a safe choice" in found.attrs["verdict"]
+        assert decided == status.stopped == (p == 0.8)
+        assert study.winners(confidence=0.95).attrs["confidence"] == 0.95
+        page = text_of(study.report(tmp_path / "page.html"))
+        assert f"{100 * p:g} % interval" in page
+    args = ["study", "report", str(path), "-o", str(tmp_path / "page.html"), "--confidence", "0.9"]
+    assert CliRunner().invoke(main, args).exit_code == 0
+    assert "90 % interval" in text_of(tmp_path / "page.html")
+
+
 def test_a_named_study_gives_its_name_to_its_page(tmp_path):
     study = bd.Study(tmp_path / "s.study", arms=["a", "b"], name="drinks")
     for outcome in ("left", "left", "right") * 10:
