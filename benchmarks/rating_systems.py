@@ -10,15 +10,16 @@ points of left. Elo may have a side advantage, which the other two do not know.
 
 References
 ----------
-Elo, "The Rating of Chessplayers", 1978. Glickman, "Example of the Glicko-2 system", 2013. Dangauthier,
-Herbrich, Minka & Graepel, "TrueSkill Through Time", NIPS 2007; Landfried & Mocskos, JSS 2025.
+Elo, "The Rating of Chessplayers", 1978. Glickman, "Example of the Glicko-2 system", 2013.
+Dangauthier, Herbrich, Minka & Graepel, "TrueSkill Through Time", NIPS 2007; Landfried & Mocskos,
+JSS 2025.
 """
 
 import argparse
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,7 @@ def real(path: Path) -> pd.DataFrame:
 def blocks_of(frame: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Yield past and block for each block of the last half."""
     ends = np.linspace(len(frame) // 2, len(frame), BLOCKS + 1).astype(int)
-    for start, stop in zip(ends[:-1], ends[1:], strict=True):
+    for start, stop in pairwise(ends):
         yield frame[:start], frame[start:stop]
 
 
