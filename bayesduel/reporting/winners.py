@@ -173,10 +173,10 @@ def _about(a: "Analysis") -> str:
 
 
 def _figure(winners: "Winners", caption: str) -> Figure:
-    from bayesduel.plots.preference import LEAST, plot_winners, winners_size
+    from bayesduel.plots.preference import LEAST_SHOWN, plot_winners, winners_size
 
     best = np.sort(winners["winner_share"].max("criterion").values)[::-1]
-    least = max(LEAST, float(best[ROWS])) if len(best) > ROWS else LEAST
+    least = max(LEAST_SHOWN, float(best[ROWS])) if len(best) > ROWS else LEAST_SHOWN
     rows = int((best >= least).sum())
     return Figure(
         plot=partial(plot_winners, winners, least=least),

@@ -30,7 +30,7 @@ BELIEFS = _classes(beliefs, BeliefSpec)
 
 
 def is_automatic(policy: "Policy") -> bool:
-    """Return whether a policy is "auto"; raise TypeError if it is none of pairs."""
+    """Return whether a policy is "auto"; raise TypeError if it is not a policy of pairs."""
     automatic = isinstance(policy, str) and policy == "auto"
     if not automatic and not isinstance(policy, PairPolicy):
         raise TypeError(
