@@ -379,7 +379,7 @@ def csv_rows(
 
     Where rows may be `short`, they may end before fields of other columns than these: None.
 
-    Raises ValueError if it is none in UTF-8, lacks one of `columns`, a field or any row.
+    Raises ValueError if it is not CSV in UTF-8, or lacks one of `columns`, a field or any row.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:

@@ -49,7 +49,7 @@ def read(folder: Path, log: str) -> bd.Duels:
 
 
 def beside(duels: bd.Duels, arena: str | None) -> pd.DataFrame:
-    """Return one row an arm: the ratings of every library, those of bayesduel with intervals."""
+    """Return one row per arm: the ratings of every library, those of bayesduel with intervals."""
     fit = bd.fit(duels, BradleyTerry(), seed=SEED)
     table = bd.scores(fit)
     wins = duels.tally("half").wins
@@ -84,7 +84,7 @@ def rating(scores: "pd.Series[float]") -> "pd.Series[float]":
 
 
 def votes(duels: bd.Duels) -> pd.DataFrame:
-    """Return the log in the form of the arenas, one row a vote."""
+    """Return the log in the form of the arenas, one row per vote."""
     arms, cells = np.array(duels.arms, dtype=object), duels.cells
     parts = []
     for outcome, n in (

@@ -103,7 +103,9 @@ class Commands(GivenOnce):
             shown = [shown_address(a) for a in shown]
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
         ended: list[int] = []
-        if args is None:  # a process of our own
+        # In a process of our own. `bayesduel winners tennis1990` takes 0.78 s of processor time,
+        # 1.39 without it.
+        if args is None:
             # 50,000 new objects before garbage is looked for: those of a compiler hold much memory
             gc.set_threshold(50_000)
             sys.meta_path.insert(0, Later)

@@ -27,7 +27,7 @@ def of_file(file: str, name: str, option: str) -> Any:
     module = import_module(path.stem)
     if Path(str(module.__file__)).resolve() != path:
         raise click.UsageError(
-            f"{option} should name a file that is not called like a module, got {file!r}"
+            f"{option} should name a file whose name is not that of a module, got {file!r}"
         )
     if not hasattr(module, name):
         own = [n for n, one in vars(module).items() if _is_of(one, module)]

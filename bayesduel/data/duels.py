@@ -346,7 +346,7 @@ class Duels:
         ----------
         path_or_frame
             A frame, a dictionary of columns, or files, as :func:`bayesduel.read_duels` takes them:
-            a row a score (columns of the item, the model and the score, and of the judge if there
+            a row per score (columns of the item, the model and the score, and of the judge if there
             are several), or a row per item and a column of numbers a model.
         item, model, score
             Names of these columns. Default: by their usual names; without columns of models and

@@ -184,7 +184,7 @@ class Health:
         Vittinghoff & McCulloch, "Relaxing the rule of ten events per variable in logistic and
         Cox regression", American Journal of Epidemiology 165(6), 2007, 710-718.
         """
-        return self.n_duels < DUELS_PER_SCORE * (self.n_arms - 1)
+        return _is_thin(self.n_duels, self.n_arms)
 
     @property
     def table(self) -> list[tuple[str, str]]:
@@ -369,7 +369,7 @@ def disconnected_words(duels: Duels, noun: str = "arm") -> str:
 
 def thin_data_words(duels: Duels, noun: str = "arm") -> str:
     """Return that a log has few duels for its arms, or ""; `noun` is what an arm is called."""
-    if duels.n_duels >= 5 * (duels.n_arms - 1):
+    if not _is_thin(duels.n_duels, duels.n_arms):
         return ""
     some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
     return (
@@ -511,8 +511,12 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
     return lines
 
 
-def health_words(h: "Health", noun: str = "arm") -> list[str]:
-    """Return the warnings, the most serious first; `noun` is what an arm is called."""
+def health_words(h: "Health", noun: str = "arm", side: str = IGNORED) -> list[str]:
+    """Return the warnings, the most serious first.
+
+    noun: what an arm is called.
+    side: what the model makes of an effect of the side, a sentence.
+    """
     found = []
     nouns = plural(noun)
     if len(h.components) > 1:
@@ -568,7 +572,7 @@ def health_words(h: "Health", noun: str = "arm") -> list[str]:
             f"The {noun} listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
             f"the order of presentation or a home advantage, unless stronger {nouns} were listed "
-            f"{'first' if h.first_share > 0.5 else 'second'} more often. {IGNORED}"
+            f"{'first' if h.first_share > 0.5 else 'second'} more often. {side}"
         )
     elif h.one_orientation:
         found.append(
@@ -628,6 +632,10 @@ def _order_counts(h: "Health") -> bool:
     low, high = h.first_interval
     both = 2 * h.n_pairs_both_ways >= h.n_pairs_met
     return both and 0 < h.first_share < 1 and (low > 0.5 + ORDER or high < 0.5 - ORDER)
+
+
+def _is_thin(n_duels: int, n_arms: int) -> bool:
+    return n_duels < DUELS_PER_SCORE * (n_arms - 1)
 
 
 def _were(n: int, what: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRITERION_NAMES",
-    "LEAST",
+    "LEAST_SHOWN",
     "plot_preference",
     "plot_winners",
     "preference_size",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 # Smallest probability for a row of its own among the winners: less is shown as 0 or 1 per cent.
-LEAST = 0.01
+LEAST_SHOWN = 0.01
 CRITERION_NAMES = {
     "condorcet": "Condorcet",
     "copeland": "Copeland",
@@ -98,11 +98,11 @@ def winners_size(n_rows: int) -> tuple[float, float]:
 
 
 @style.figure(
-    lambda winners, least=LEAST: winners_size(len(_by_criterion(winners, least)[0])),
+    lambda winners, least=LEAST_SHOWN: winners_size(len(_by_criterion(winners, least)[0])),
     "bayesduel.winners",
 )
 def plot_winners(
-    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST
+    winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST_SHOWN
 ) -> "Axes":
     """Plot the probability that each arm wins, by winner criterion.
 

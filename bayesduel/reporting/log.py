@@ -99,9 +99,7 @@ def _health(
         for role, column in health.columns.items()
     )
     fine = f"{NO_PROBLEMS} {further}".strip()
-    warnings = tuple(health_words(health, noun))
-    if ordered:
-        warnings = tuple(words.replace(IGNORED, ADJUSTED) for words in warnings)
+    warnings = tuple(health_words(health, noun, ADJUSTED if ordered else IGNORED))
     return blocks(
         Alert("Warnings", warnings) if warnings else fine,
         Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.plots.preference import CRITERION_NAMES
 from bayesduel.posterior.duels_to_predict import conditions_read
 from bayesduel.preference import CRITERIA
 from bayesduel.reporting.ranking import controlled_words
@@ -23,12 +24,12 @@ __all__ = ["criterion_rows", "criterion_words", "winners_section"]
 ROWS = 15  # arms with a row of their own in the figure, about: it is 5.7 inches high, as it is wide
 NONE = "none"
 AS_PLAYED = "Sides are as they were played, without a side advantage."
-CRITERION_NAMES = {  # with what they mean, of an arm that is called {0}, of arms called {1}
-    "condorcet": "Condorcet (beats every other {0})",
-    "copeland": "Copeland (beats most {1})",
-    "borda": "Borda (highest win rate)",
-    "random_walk": "random walk (beats {1} that beat others)",
-    "von_neumann": "von Neumann (weight in the maximin mixture)",
+CRITERION_MEANINGS = {  # of an arm that is called {0}, of arms called {1}
+    "condorcet": "beats every other {0}",
+    "copeland": "beats most {1}",
+    "borda": "highest win rate",
+    "random_walk": "beats {1} that beat others",
+    "von_neumann": "weight in the maximin mixture",
 }
 
 
@@ -57,7 +58,8 @@ def criterion_rows(
     for name, chances in _chances(winners).items():
         (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
         other = (second, f"{percent(q)} %") if q > 0 else ("\u2013", "\u2013")
-        shown = CRITERION_NAMES[name].format(noun, plural(noun))
+        meaning = CRITERION_MEANINGS[name].format(noun, plural(noun))
+        shown = f"{CRITERION_NAMES[name]} ({meaning})"
         rows.append((shown, first, f"{percent(p)} %", *other))
     return tuple(rows)
 
@@ -90,7 +92,7 @@ def criterion_words(winners: "Winners", noun: str = "arm") -> str:
         by_arm: dict[str, list[str]] = {}
         for name in CRITERIA:
             if name in named:
-                by_arm.setdefault(named[name], []).append(CRITERION_NAMES[name].split(" (")[0])
+                by_arm.setdefault(named[name], []).append(CRITERION_NAMES[name])
         parts = [f"{shorten(arm, SENTENCE)} by {join(names)}" for arm, names in by_arm.items()]
         agree = "agree except for Condorcet" if len(by_arm) == 1 else "disagree"
         words = f"The criteria {agree}. Most probable winner: {'; '.join(parts)}."
@@ -173,10 +175,10 @@ def _about(a: "Analysis") -> str:
 
 
 def _figure(winners: "Winners", caption: str) -> Figure:
-    from bayesduel.plots.preference import LEAST, plot_winners, winners_size
+    from bayesduel.plots.preference import LEAST_SHOWN, plot_winners, winners_size
 
     best = np.sort(winners["winner_share"].max("criterion").values)[::-1]
-    least = max(LEAST, float(best[ROWS])) if len(best) > ROWS else LEAST
+    least = max(LEAST_SHOWN, float(best[ROWS])) if len(best) > ROWS else LEAST_SHOWN
     rows = int((best >= least).sum())
     return Figure(
         plot=partial(plot_winners, winners, least=least),

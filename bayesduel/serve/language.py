@@ -35,7 +35,7 @@ def read_language(given: str | Path) -> Language:
     """Return a language.
 
     given: one of `LANGUAGES`, or the path of a file like those in ``serve/languages``.
-    Raises ValueError if it is none, or a text is missing, unknown, or has other {names}.
+    Raises ValueError if it is not a language, or a text is missing, unknown, or has other {names}.
     """
     wanted = _read(FOLDER / "en.json").texts
     if str(given) in LANGUAGES:

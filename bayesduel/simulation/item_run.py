@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, record_pull
 from bayesduel.beliefs.logistic_laplace import sigmoid
-from bayesduel.policies.uniform import select
+from bayesduel.policies.uniform import select  # a stand-in: `driver` puts in the policy's own
 from bayesduel.problems.contexts import draw_contexts, win_chance
 from bayesduel.simulation.run import RUN, Layout, Run, Truth, check_shown, count_type, driver
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.margins.moments import intransitivity
 from bayesduel.margins.tallies import no_margins, record_margin
-from bayesduel.policies.uniform import select
+from bayesduel.policies.uniform import select  # a stand-in: `driver` puts in the policy's own
 from bayesduel.problems.margins import draw_margin
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, check_shown, driver
 

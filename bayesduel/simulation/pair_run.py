@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesduel.beliefs import record
+
+# Stand-ins: `driver` puts the policy's own functions in their place.
 from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
 from bayesduel.simulation.run import (

@@ -108,7 +108,7 @@ def check_pair(pair: Any, labels: Collection[str], name: str) -> list[str]:
 
 
 def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
-    """Return a mapping of pairs, empty for None; raise TypeError if it is none."""
+    """Return a mapping of pairs, empty for None; raise TypeError if it is not a mapping."""
     if value is None:
         return {}
     check_type(value, Mapping, name, "a dictionary by pair of labels")

@@ -317,7 +317,7 @@ def _plain(text: str) -> str:
 
 
 def _margin(outcome: object) -> Answer:
-    """Return the answer of a margin; raise ValueError if it is none."""
+    """Return the answer of a margin; raise ValueError if it is not a margin."""
     if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
         raise ValueError(f"outcome should be a number (the margin), got {shown_value(outcome)}")
     if not -LARGEST_SIZE <= outcome <= LARGEST_SIZE:  # also of whole numbers beyond floats
@@ -329,7 +329,7 @@ def checked_asking(asking: Asking | None, kind: str) -> dict[str, Any] | None:
     """Return the settings as they are stored.
 
     kind: of the model's outcomes.
-    Raises TypeError or ValueError if it is none, or does not go with the model.
+    Raises TypeError or ValueError if it is not an Asking, or does not go with the model.
     """
     if asking is None:
         return None

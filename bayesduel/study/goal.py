@@ -212,7 +212,7 @@ GOALS: dict[str, type[Goal]] = {g.name: g for g in (FindBest, TopK, FullRanking,
 def goal_of(given: Any) -> Goal:
     """Return a goal, given itself, its class or its name ("top-3" for the three best).
 
-    Raises TypeError or ValueError if it is none.
+    Raises TypeError or ValueError if it is not a goal.
     """
     if isinstance(given, type) and issubclass(given, Goal):
         given = given()

@@ -30,8 +30,8 @@ def judge_name(given: str | None, name: str = "judge") -> str | None: ...
 def judge_name(given: object, name: str = "judge") -> str | None:
     """Return a name as it is stored; None for None.
 
-    Raises ValueError if it is none, or holds a character that is not seen or turns the direction
-    of the text.
+    Raises ValueError if it is not a name, or holds a character that is not seen or turns the
+    direction of the text.
     """
     if given is None:
         return None

@@ -144,7 +144,7 @@ def checked_judging(
 ) -> dict[str, Any] | None:
     """Return the settings as they are stored; gold questions as numbers.
 
-    Raises TypeError or ValueError if it is none, or a gold question is not of this study.
+    Raises TypeError or ValueError if it is not a Judging, or a gold question is not of this study.
     """
     if judging is None:
         return None

@@ -35,7 +35,7 @@ def _class_of(name: str, *rooms: tuple[ModuleType, type]) -> Any:
 
 
 def is_automatic(policy: "Policy") -> bool:
-    """Return whether a policy is "auto"; raise TypeError if it is none of pairs."""
+    """Return whether a policy is "auto"; raise TypeError if it is not a policy of pairs."""
     automatic = isinstance(policy, str) and policy == "auto"
     if not automatic and not isinstance(policy, PairPolicy):
         raise TypeError(

@@ -83,7 +83,7 @@ class Session:
         default 0.
     sources: the posterior of the scores by source, of a study that has several. Tallies are then
         those of the target: the votes of other sources enter the posterior alone.
-    not_fitted: that the model could not be refitted last time, "" where it was: the posterior is
+    not_fitted: why the model could not be refitted last time, "" where it was: the posterior is
         that of an earlier fit, before the first one the prior.
     """
 
@@ -254,7 +254,7 @@ class Session:
             found = spec.refreshed(belief, seed, *log)
         except Exception as error:  # whatever a model raises, what was told stays open to all
             why = f"{type(error).__name__}: {error}"
-            self.not_fitted = f"; the model cannot be refitted to these duels ({why})"
+            self.not_fitted = f"the model cannot be refitted to these duels ({why})"
             return belief
         self.not_fitted = ""
         return found
@@ -421,7 +421,8 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; required pairs still need {count(missing, 'duel')}"
-        reason += self.not_fitted
+        if self.not_fitted:
+            reason += f"; {self.not_fitted}"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         answer = self.stop.answer(found)
         decided = reached and self.stop.decides(found)

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 KEY = re.compile(r"[A-Za-z0-9_]{1,40}")  # it stands in pages, in addresses and before the last dash
-NEVER = Budget(2**62)
+NEVER = Budget(2**62)  # of a study without a stop rule: so many duels no study has
 MOST_ARMS = 2000  # a question then takes about 4 s (below)
 OF_MAKING = {"created", "key", "history"}  # what a study has of the moment it was made
 
@@ -60,7 +60,7 @@ class StudyParts(NamedTuple):
 def _model_of(wanted: Any) -> Model:
     """Return the model of a study, by default Bradley-Terry.
 
-    Raises TypeError or ValueError if it is none, or a recipe by which a log chooses one.
+    Raises TypeError or ValueError if it is not a model, or if a log would choose it.
     """
     if isinstance(wanted, DefaultModel) or wanted == AUTO:
         raise ValueError(
@@ -247,7 +247,7 @@ def _goal(value: Any, labels: Sequence[str]) -> Goal:
 
 
 def _rows(value: Any, width: int) -> list[list[Any]]:
-    """Return a list of lists of a length as it is; raise TypeError if it is none."""
+    """Return a list of lists of a length as it is; raise TypeError if it is not such a list."""
     if not isinstance(value, list) or not all(
         isinstance(r, list) and len(r) == width for r in value
     ):

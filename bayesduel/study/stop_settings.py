@@ -31,7 +31,7 @@ RULES: dict[str, Any] = {
 def stop_rule(given: Any) -> StopRule:
     """Return a rule, given itself, a probability (of ``WithinRope``) or a list of rules (any).
 
-    Raises TypeError or ValueError if it is none of these.
+    Raises TypeError or ValueError if it is not one of these.
     """
     if isinstance(given, StopRule):
         return given

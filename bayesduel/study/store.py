@@ -72,98 +72,111 @@ GROWN = (3, 4)
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
 
-t = tickets.c
-e = events.c
 own: BindParameter[int] = bindparam("own")
 OUTCOMES = (None, 0.0, 0.5, 1.0)
-N_TICKETS = select(func.max(t.number)).where(t.study == own).scalar_subquery()
-N_EVENTS = select(func.max(e.number)).where(e.study == own).scalar_subquery()
+N_TICKETS = select(func.max(tickets.c.number)).where(tickets.c.study == own).scalar_subquery()
+N_EVENTS = select(func.max(events.c.number)).where(events.c.study == own).scalar_subquery()
 COUNTS = select(func.coalesce(N_TICKETS, 0), func.coalesce(N_EVENTS, 0))
 SETTINGS = select(settings.c.name, settings.c.value).where(settings.c.study == own)
 SETTING = SETTINGS.where(settings.c.name == bindparam("name"))
 ARMS = select(arms.c.label, arms.c.retired).where(arms.c.study == own).order_by(arms.c.number)
 ITEMS = select(items.c.label).where(items.c.study == own).order_by(items.c.number)
-COLUMNS_OF = [t[name] for name in Row._fields if name != "taken_back"]
-TICKETS = select(*COLUMNS_OF).where(t.study == own).order_by(t.number)
+COLUMNS_OF = [tickets.c[name] for name in Row._fields if name != "taken_back"]
+TICKETS = select(*COLUMNS_OF).where(tickets.c.study == own).order_by(tickets.c.number)
 TAKEN_BACK = (
     select(func.count())
-    .where(e.study == t.study, e.ticket == t.number, e.kind == "withdrawn")
+    .where(
+        events.c.study == tickets.c.study,
+        events.c.ticket == tickets.c.number,
+        events.c.kind == "withdrawn",
+    )
     .correlate(tickets)
     .scalar_subquery()
 )
 COUNTED = TICKETS.add_columns(TAKEN_BACK)
-TICKET = COUNTED.where(t.number == bindparam("number"))
-DUEL = t.left, t.right
+TICKET = COUNTED.where(tickets.c.number == bindparam("number"))
+DUEL = tickets.c.left, tickets.c.right
 PAIR = (
-    case((t.left < t.right, t.left), else_=t.right),
-    case((t.left < t.right, t.right), else_=t.left),
+    case((tickets.c.left < tickets.c.right, tickets.c.left), else_=tickets.c.right),
+    case((tickets.c.left < tickets.c.right, tickets.c.right), else_=tickets.c.left),
 )
-OUT = exists().where(excluded.c.study == t.study, excluded.c.judge == t.judge)
+OUT = exists().where(excluded.c.study == tickets.c.study, excluded.c.judge == tickets.c.judge)
 EXCLUDED = select(excluded.c.judge, excluded.c.because).where(excluded.c.study == own)
 RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).scalar_subquery()
-LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED) | OUT
-PENDING = TICKETS.where(t.state == "open", ~LATE)
-EXPIRED = TICKETS.where(t.state == "open", LATE)
-IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT) & ~OUT
-ANSWERED = TICKETS.where(t.state == "told", IS_DUEL)
-DUELS = ANSWERED.where(t.outcome.is_not(None))
-OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
-TOLD = (t.study == own) & (t.state == "told") & IS_DUEL
-TOLD_CELLS = select(*DUEL, t.outcome, func.count()).where(TOLD).group_by(*DUEL, t.outcome)
-OPEN = (t.study == own) & (t.state == "open") & IS_DUEL
+LATE = (
+    (tickets.c.asked <= bindparam("late"))
+    | tickets.c.left.in_(RETIRED)
+    | tickets.c.right.in_(RETIRED)
+    | OUT
+)
+PENDING = TICKETS.where(tickets.c.state == "open", ~LATE)
+EXPIRED = TICKETS.where(tickets.c.state == "open", LATE)
+IS_DUEL = tickets.c.gold.is_(None) & (tickets.c.batch != REPEAT) & ~OUT
+ANSWERED = TICKETS.where(tickets.c.state == "told", IS_DUEL)
+DUELS = ANSWERED.where(tickets.c.outcome.is_not(None))
+OF_JUDGE = COUNTED.where(tickets.c.judge == bindparam("judge"), tickets.c.state != "cancelled")
+TOLD = (tickets.c.study == own) & (tickets.c.state == "told") & IS_DUEL
+TOLD_CELLS = (
+    select(*DUEL, tickets.c.outcome, func.count()).where(TOLD).group_by(*DUEL, tickets.c.outcome)
+)
+OPEN = (tickets.c.study == own) & (tickets.c.state == "open") & IS_DUEL
 RESERVED = select(*DUEL, func.count()).where(OPEN, ~LATE).group_by(*DUEL)
 USED = (
-    select(*DUEL, t.item, func.count())
-    .where(t.study == own, t.state.in_(("open", "told")), IS_DUEL)
-    .group_by(*DUEL, t.item)
+    select(*DUEL, tickets.c.item, func.count())
+    .where(tickets.c.study == own, tickets.c.state.in_(("open", "told")), IS_DUEL)
+    .group_by(*DUEL, tickets.c.item)
 )
 ASKS = (  # with 1 after the first ticket of a call
-    select(t.batch, func.count(), func.max(t.known))
-    .where(t.study == own, t.number > bindparam("number"), t.batch > 0)
-    .group_by(t.batch)
-    .order_by(t.batch)
+    select(tickets.c.batch, func.count(), func.max(tickets.c.known))
+    .where(tickets.c.study == own, tickets.c.number > bindparam("number"), tickets.c.batch > 0)
+    .group_by(tickets.c.batch)
+    .order_by(tickets.c.batch)
 )
-OF_TICKET = (t.study == e.study) & (t.number == e.ticket)
+OF_TICKET = (tickets.c.study == events.c.study) & (tickets.c.number == events.c.ticket)
 OF_THE_TICKET = ("left", "right", "item", "judge", "gold", "batch")
-COLUMNS = {name: (t if name in OF_THE_TICKET else e)[name] for name in Event._fields}
+COLUMNS = {name: (tickets if name in OF_THE_TICKET else events).c[name] for name in Event._fields}
 EVENTS = (
     select(*COLUMNS.values())
     .select_from(events.outerjoin(tickets, OF_TICKET))
-    .where(e.study == own, e.number > bindparam("number"))
-    .order_by(e.number)
+    .where(events.c.study == own, events.c.number > bindparam("number"))
+    .order_by(events.c.number)
 )
 LAST_TOLD = (
-    select(e.ticket, func.max(e.number).label("number"))
-    .where(e.study == own, e.kind == "told")
-    .group_by(e.ticket)
+    select(events.c.ticket, func.max(events.c.number).label("number"))
+    .where(events.c.study == own, events.c.kind == "told")
+    .group_by(events.c.ticket)
     .subquery()
 )
 REPLAY = (  # outcomes as they stand, in the order in which they were last told
-    select(LAST_TOLD.c.number, t.left, t.right, t.outcome)
-    .join(LAST_TOLD, LAST_TOLD.c.ticket == t.number)
-    .where(TOLD, t.outcome.is_not(None))
+    select(LAST_TOLD.c.number, tickets.c.left, tickets.c.right, tickets.c.outcome)
+    .join(LAST_TOLD, LAST_TOLD.c.ticket == tickets.c.number)
+    .where(TOLD, tickets.c.outcome.is_not(None))
     .order_by(LAST_TOLD.c.number)
 )
 ENDS = ("ended", "resumed")
 BESIDE_THE_LOG = ("skipped", "cancelled", "reissued", *ENDS)  # events that change no outcome
 LAST_OUTCOME = (
-    select(e.number)
-    .where(e.study == own, e.kind.not_in(BESIDE_THE_LOG))
-    .order_by(e.number.desc())
+    select(events.c.number)
+    .where(events.c.study == own, events.c.kind.not_in(BESIDE_THE_LOG))
+    .order_by(events.c.number.desc())
     .limit(1)
 )
 LAST_END = (  # what happened last of these, looked up from the last event on
-    select(e.kind, e.reason, e.who, e.at)
-    .where(e.study == own, e.kind.in_(ENDS))
-    .order_by(e.number.desc())
+    select(events.c.kind, events.c.reason, events.c.who, events.c.at)
+    .where(events.c.study == own, events.c.kind.in_(ENDS))
+    .order_by(events.c.number.desc())
     .limit(1)
 )
-STATE = select(t.state).where(OF_TICKET).correlate(events).scalar_subquery()
+STATE = select(tickets.c.state).where(OF_TICKET).correlate(events).scalar_subquery()
 LAST = (  # the ticket that someone answered or skipped last, where that stands
-    select(e.ticket)
-    .where(e.study == own, e.who == bindparam("who"), e.kind.in_(("told", "skipped")))
+    select(events.c.ticket)
+    .where(
+        events.c.study == own,
+        events.c.who == bindparam("who"),
+        events.c.kind.in_(("told", "skipped")),
+    )
     .where(STATE.in_(("told", "skipped")))  # looked up from the last event on: no join of all
-    .order_by(e.number.desc())
+    .order_by(events.c.number.desc())
     .limit(1)
     .scalar_subquery()
 )
@@ -177,18 +190,23 @@ TOUCHED = (
 )
 N_TOLD = (
     select(func.count())
-    .where(t.study == own, t.judge == bindparam("who"), t.state == "told", t.batch != TRAINING)
+    .where(
+        tickets.c.study == own,
+        tickets.c.judge == bindparam("who"),
+        tickets.c.state == "told",
+        tickets.c.batch != TRAINING,
+    )
     .scalar_subquery()
 )
 DONE_BY = select(N_TOLD, LAST, TOUCHED)
 SHARED = (  # what judges other than one answered, and how many of them did
-    select(*PAIR, t.item, func.count(t.judge.distinct()))
-    .where(TOLD, t.outcome.is_not(None), t.judge != bindparam("judge"))
-    .group_by(*PAIR, t.item)
+    select(*PAIR, tickets.c.item, func.count(tickets.c.judge.distinct()))
+    .where(TOLD, tickets.c.outcome.is_not(None), tickets.c.judge != bindparam("judge"))
+    .group_by(*PAIR, tickets.c.item)
 )
-COST = select(func.coalesce(func.sum(t.cost), 0.0)).where(t.study == own)
+COST = select(func.coalesce(func.sum(tickets.c.cost), 0.0)).where(tickets.c.study == own)
 NO_ANSWER = Answer(None)
-CHANGE = update(tickets).where(t.study == own, t.number == bindparam("ticket"))
+CHANGE = update(tickets).where(tickets.c.study == own, tickets.c.number == bindparam("ticket"))
 
 
 class Store(Database):
@@ -332,9 +350,9 @@ class Store(Database):
             now = self.counts()
             n_items = len(self.items())
             for name, most in (("left", len(known)), ("right", len(known)), ("item", n_items)):
-                place = t[name]
-                wrong = select(t.number, place).where(
-                    t.study == own, (place < 0) | (place >= most)
+                place = tickets.c[name]
+                wrong = select(tickets.c.number, place).where(
+                    tickets.c.study == own, (place < 0) | (place >= most)
                 )  # fmt: skip
                 for number, value in self.found(wrong.limit(1)):
                     what = "items" if name == "item" else "arms"

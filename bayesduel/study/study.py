@@ -381,7 +381,7 @@ class Study(ArmsAndJudges):
             answer=answer,
             confirmed=decision.confirmed,
             probability=decision.probability,
-            reason=f"none{not_fitted}" if self.stop is None else decision.reason,
+            reason=decision.reason if self.stop else "; ".join(filter(None, ["none", not_fitted])),
             history=history,
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),

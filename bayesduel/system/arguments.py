@@ -144,7 +144,7 @@ def numbers(value: object, name: str) -> "np.ndarray":
 
 
 def column_of(value: object, name: str) -> "np.ndarray":
-    """Return an iterable of numbers as an array (n,) of float64; raise TypeError if it is none."""
+    """Return an iterable of numbers as an array (n,) of float64, or raise TypeError."""
     column = numbers(value if hasattr(value, "__array__") else listed(value, name), name)
     if column.ndim != 1:
         raise TypeError(f"{name} should be a list of numbers, got shape {column.shape}")
@@ -323,7 +323,7 @@ def texts_of(value: object, name: str) -> tuple[str, ...]:
 
 
 def listed(value: object, name: str) -> tuple[Any, ...]:
-    """Return an iterable as a tuple; raise TypeError if it is none."""
+    """Return an iterable as a tuple; raise TypeError if it is not one."""
     rule = f"{name} should be a list, got {shown_value(value)}"
     if not isinstance(value, Iterable):
         raise TypeError(rule)

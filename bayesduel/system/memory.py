@@ -24,7 +24,7 @@ GIB = 2**30
 COPIES = 8  # of the draws, at a time: proposals, those kept, and workspace
 BESIDE = 6  # numbers per draw beside its parameters: densities and weights
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
-LEAST = 100_000_000  # bytes; less is not enough to read anything: 10,000 duels take 168 MiB
+LEAST_LIMIT = 100_000_000  # bytes; less is not enough to read anything: 10,000 duels take 168 MiB
 GB = 10**9
 # Least bytes of addresses and of memory of a process that reads a log, and of one that does not:
 # those of a small log with one thread of OpenBLAS and DuckDB (docs/validation/faults.md).
@@ -60,7 +60,7 @@ def bytes_of(memory: Any) -> int:
     else:
         whole = isinstance(memory, int) and not isinstance(memory, bool)
         size = float(memory) if whole and memory < 2**63 else 0.0
-    if not LEAST <= size < 2**63:
+    if not LEAST_LIMIT <= size < 2**63:
         raise ValueError(
             f"memory should be a size of at least 100MB, such as '2GB', got {shown_value(memory)}"
         )

@@ -95,6 +95,8 @@ def completed(cls: type) -> str:
     summary, *sections = _sections(cls)
     entries = {n: entry for kind in reversed(cls.__mro__) for n, entry in _entries(kind).items()}
     made = [k for k in cls.__mro__[::-1] if "__dataclass_fields__" in vars(k) or k is cls]
+    # As text: a file with "from __future__ import annotations" has annotations of text alone, and a
+    # class is no dataclass yet, whose `fields` would say.
     names = [n for k in made for n, of in get_annotations(k).items() if "ClassVar" not in str(of)]
     known = (entries[name] for name in names if name in entries)
     described = dict.fromkeys([*known, *_entries(cls).values()])

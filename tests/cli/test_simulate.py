@@ -316,7 +316,11 @@ def test_policies_and_problems_of_ones_own(mine):
         ("--policies", "{}:Mine(alpha=0.1)", "Mine: alpha should be .*, got 0.1"),
         ("--problem", "nowhere.py:fixed", "--problem should name a file, got 'nowhere.py'"),
         ("--problem", "{}:steps(wide=1)", "steps: settings should be of n_arms, step"),
-        ("--problem", "{}/../json.py:x", "a file that is not called like a module, got .*json.py"),
+        (
+            "--problem",
+            "{}/../json.py:x",
+            "a file whose name is not that of a module, got .*json.py",
+        ),
         ("--regret", "{}:fixed", "--regret should name a function of"),
     ],
 )

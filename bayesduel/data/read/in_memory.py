@@ -100,7 +100,7 @@ def _are_same(rows: Sequence[str], columns: Sequence[str]) -> bool:
 
 
 def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
-    """Return the matrix of wins of a table of text, or None if it is none.
+    """Return the matrix of wins of a table of text, or None if it holds no such matrix.
 
     Its first column holds the labels of the rows, which are those of the other columns.
     """

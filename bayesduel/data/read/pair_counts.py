@@ -168,6 +168,6 @@ def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
 
 
 def _number(text: str | None) -> float:
-    """Return the number that a text is, -1 if it is none."""
+    """Return the number that a text is, -1 if it is not a number."""
     text = (text or "").strip()
     return float(text) if re.fullmatch(NUMBER, text) else -1.0

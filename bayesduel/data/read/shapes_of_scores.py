@@ -1,4 +1,4 @@
-"""Shapes of scores: a row a score, or a column of numbers for each arm; which number is better."""
+"""Shapes of scores: a row per score, or a column of numbers per arm; which number is better."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}
 
 
 def scores(table: Table) -> Shape | str:
-    """Return the shape of a table of scores: a row a score, or a column of numbers for each arm."""
+    """Return the shape of a table of scores: a row per score, or a column of numbers per arm."""
     lack = (
         "columns of an item, a model and a score (group, left, outcome; of Duels.from_scores item, "
         "model, score), or a column of numbers for each of several models"
@@ -67,7 +67,7 @@ def scores(table: Table) -> Shape | str:
 def _long_scores(
     table: Table, item: str, model: str, score: str, judge: str | None
 ) -> Shape | None:
-    """Return the shape of a table with a row a score; None where another column names models."""
+    """Return the shape of a table with a row per score; None where another column names models."""
     own = [name for name in (item, model, score, judge) if name is not None]
     if not table.named:
         labels = table.known(model)

@@ -112,12 +112,27 @@ def estimate(layers, k, attributes):
     With the `attributes` of the items, which it does not read, its type is that of the belief, so
     that what enters a duel is compiled once.
     """
-    b = layers
     return ItemBelief(
-        attributes, b.values[k], b.sphere[k], b.learns[k], b.pulls[k], b.successes[k],
-        b.rows[k], b.tries[k], b.paid[k], b.row_of[k], b.n_rows[k], b.centre[k], b.stiffness[k],
-        b.mode[k], b.precision[k], b.covariance[k], b.last[k], b.n_pulls[k], b.due[k],
-    )  # fmt: skip
+        attributes=attributes,
+        values=layers.values[k],
+        sphere=layers.sphere[k],
+        learns=layers.learns[k],
+        pulls=layers.pulls[k],
+        successes=layers.successes[k],
+        rows=layers.rows[k],
+        tries=layers.tries[k],
+        paid=layers.paid[k],
+        row_of=layers.row_of[k],
+        n_rows=layers.n_rows[k],
+        centre=layers.centre[k],
+        stiffness=layers.stiffness[k],
+        mode=layers.mode[k],
+        precision=layers.precision[k],
+        covariance=layers.covariance[k],
+        last=layers.last[k],
+        n_pulls=layers.n_pulls[k],
+        due=layers.due[k],
+    )
 
 
 @compiled

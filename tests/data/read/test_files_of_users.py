@@ -232,7 +232,7 @@ def nba(v):
 
 
 def counted(votes, made, names):
-    """Return a table with one row a pair of arms: counts of wins of each and of ties."""
+    """Return a table with one row per pair of arms: counts of wins of each and of ties."""
     found = tallied(votes)
     rows = []
     for i, one in enumerate(ARMS):
@@ -253,7 +253,7 @@ def by_sides(votes, names):
 
 
 def wide(votes, name, a, b, tie, *, third=()):
-    """Return a table with a column a pair, one row for each judge of all pairs; and its votes."""
+    """Return a table with a column per pair, one row for each judge of all pairs; and its votes."""
     pairs = [(x, y) for i, x in enumerate(ARMS) for y in ARMS[i + 1 :]]
     rng = random.Random(11)
     words = {"a": a, "b": b, "tie": tie}

@@ -105,7 +105,7 @@ def written(frame, tmp_path, **how):
 
 
 def places(kind, seed=1, n=40):
-    """Return a table of places, a column an arm: strict, with ties, or times."""
+    """Return a table of places, a column per arm: strict, with ties, or times."""
     rng = np.random.default_rng(seed)
     noisy = pd.DataFrame(
         {arm: -STRENGTH[arm] + rng.gumbel(size=n) for arm in ARMS}
