@@ -75,8 +75,8 @@ def estimand(
     terms = {part.by: part for part in fit.duel.model.terms.deviating}
     found = fit.copy()
     model = fit.duel.model
-    averaged = dict(json.loads(fit.attrs.get("averaged_over", "{}")))
-    said = dict(json.loads(fit.attrs.get("estimand", "{}")))
+    averaged = json.loads(fit.attrs.get("averaged_over", "{}"))
+    said = json.loads(fit.attrs.get("estimand", "{}"))
     renamed: dict[str, str] = {}
     for column, by_level in asked.items():
         if column not in terms:
@@ -99,15 +99,19 @@ def estimand(
         averaged[new.parameter] = _shares(fit, column, by_level)
         said[column] = by_level
     sampled = fit.duel.sampled
-    names = {old: new for old, new in renamed.items() if old in sampled and old != new}
+    names = {}
+    for before, after in renamed.items():
+        if before in sampled and before != after:
+            names[before] = after
     covariance = fit.duel.covariance()
     found["posterior"] = xr.DataTree(sampled.rename(names))
     found["posterior"].attrs["covariance"] = "model"
     if "posterior_sampled" in found:
         del found["posterior_sampled"]
     if "clusters" in found:
-        free = {f"{old}_free": f"{new}_free" for old, new in names.items()}  # of centred arms
-        of_block = names | free
+        of_block = dict(names)
+        for before, after in names.items():
+            of_block[f"{before}_free"] = f"{after}_free"  # of centred arms
         attrs = found["clusters"].attrs
         blocks = map(str, np.atleast_1d(attrs["blocks"]))
         attrs["blocks"] = [of_block.get(block, block) for block in blocks]
@@ -132,7 +136,9 @@ def same_estimand(fit: xr.DataTree, earlier: xr.DataTree) -> xr.DataTree:
 def estimand_words(fit: xr.DataTree) -> str:
     """Return the sentences on which duels answers are about, or "" where they are of all."""
     held = fit.duel.model.terms.controls
-    sides = f"Winners and scores are those of duels in which {join(held)}." if held else ""
+    sides = ""
+    if held:
+        sides = f"Winners and scores are those of duels in which {join(held)}."
     return f"{sides} {level_words(fit)}".strip()
 
 
@@ -144,19 +150,22 @@ def level_words(fit: xr.DataTree) -> str:
     chosen = []
     for by, weights in said.items():
         if len(weights) == 1:
-            chosen.append(f"{by} is {averaged_words(by, weights)}")
+            level = averaged_words(by, weights)
+            chosen.append(f"{by} is {level}")
     if chosen:
         sentences.append(f"Answers are those of duels in which {join(chosen)}.")
     for part in model.terms.exhaustive:
         weights = said.get(part.by)
         if weights is None:
-            n = count(fit["posterior"].sizes[part.by], part.by)
+            n_levels = fit["posterior"].sizes[part.by]
+            n = count(n_levels, part.by)
             sentences.append(f"Scores are the average over the {n}, by their votes.")
         elif len(weights) > 1:
-            sentences.append(f"Scores are {averaged_words(part.by, weights)}.")
+            average = averaged_words(part.by, weights)
+            sentences.append(f"Scores are {average}.")
     if model.terms.samples:
-        new = join([f"a new {column}" for column in model.terms.samples])
-        sentences.append(f"Win probabilities are those of {new}.")
+        new = [f"a new {column}" for column in model.terms.samples]
+        sentences.append(f"Win probabilities are those of {join(new)}.")
     return " ".join(sentences)
 
 
@@ -181,7 +190,10 @@ def _one_level(at: Mapping[str, str] | None) -> dict[str, dict[str, float]]:
         raise TypeError(
             f'at should be levels by column, such as {{"language": "de"}}, got {shown_value(at)}'
         )
-    return {str(column): {str(level): 1.0} for column, level in (at or {}).items()}
+    found = {}
+    for column, level in (at or {}).items():
+        found[str(column)] = {str(level): 1.0}
+    return found
 
 
 def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]]:
@@ -197,11 +209,13 @@ def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dic
         for level, weight in by_level.items():
             numbers[str(level)] = finite(weight, f"weight of {level}")
         total = sum(numbers.values())
-        if min(numbers.values(), default=-1.0) < 0 or not total > 0:
+        least = min(numbers.values(), default=-1.0)
+        if least < 0 or not total > 0:
             raise ValueError(
                 f"{rule} that are at least 0 and not all 0, got {shown_value(by_level)}"
             )
-        found[str(column)] = {level: weight / total for level, weight in numbers.items()}
+        shares = {level: weight / total for level, weight in numbers.items()}
+        found[str(column)] = shares
     return found
 
 
@@ -213,4 +227,5 @@ def _shares(fit: xr.DataTree, column: str, by_level: Mapping[str, float]) -> np.
         raise ValueError(
             f"level of {column} should be one of {join(levels, 8, quote=True)}, got {wrong[0]!r}"
         )
-    return np.array([by_level.get(level, 0.0) for level in levels])
+    shares = [by_level.get(level, 0.0) for level in levels]
+    return np.array(shares)
