@@ -57,11 +57,11 @@ class CategoryRanks(Record):
         differs = table["best_differs_probability"] >= confidence
         other = table[differs]
         average = "on average over the categories, weighted by their votes"
-        first = f" The best {noun} {average}, is {name} (probability {chance})."
+        words += f" The best {noun} {average}, is {name} (probability {chance})."
         if other.empty:
-            return f"{words}{first} No category has another best {noun} {level}."
+            return f"{words} No category has another best {noun} {level}."
         names = join(other.index, 4)
-        return f"{words}{first} Another {noun} is the best {level} in {names}."
+        return f"{words} Another {noun} is the best {level} in {names}."
 
     def reversal_words(self) -> str:
         """Return what the printed columns of reversed pairs are."""
@@ -268,7 +268,10 @@ def _summary(
 ) -> dict[str, tuple[Any, np.ndarray]]:
     """Return posterior mean and interval as variables; draws first."""
     found = _mean_and_ends(name, draws, confidence)
-    return {key: (dims, values) for key, values in found.items()}
+    variables = {}
+    for key, values in found.items():
+        variables[key] = (dims, values)
+    return variables
 
 
 def _mean_and_ends(name: str, draws: np.ndarray, confidence: float) -> dict[str, np.ndarray]:
@@ -305,7 +308,8 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
     found = np.zeros((n_categories, n_sides))
     for side in ("first", "second"):
         arm = data[side].to_numpy()[known]
-        np.add.at(found, (category[known], arm), n)
+        at = (category[known], arm)
+        np.add.at(found, at, n)
     if teams is None:
         return found
     return found @ teams.matrix(n_arms)

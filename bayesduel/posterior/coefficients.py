@@ -192,7 +192,8 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
         spread = np.full(one.shape, np.nan)  # the side and covariates of the duel have none
         key = model.terms.find(ItemCovariates).key
         of_items = (described["term"] == key).to_numpy()
-        spread[:, of_items] = draws["judge_spread"] / units[of_items]
+        own_units = units[of_items]
+        spread[:, of_items] = draws["judge_spread"] / own_units
         middle = np.median(spread, axis=0)
         columns |= with_interval("judge_spread", spread, ci_prob, middle)
     names = pd.Index(described["name"], name="name")
@@ -486,7 +487,8 @@ def parameter_draws(
         raise ValueError(
             f"judge should be None for a fit without JudgeTastes, got {shown_value(judge)}"
         )
-    judges = [str(name) for name in fit["posterior"]["judge"].to_numpy()]
+    labels = fit["posterior"]["judge"].to_numpy()
+    judges = list(map(str, labels))
     if judge not in judges:
         hint = did_you_mean(judge, judges)
         raise KeyError(f"judge {judge!r} is not in the fit{hint}")

@@ -110,8 +110,9 @@ def conditions(
             shown = [_with_column(fit, name) for name in sorted(known)]
             terms = f"Its terms read {join(shown, 8)}."
         suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
-        begun = [name for name in arguments if name.startswith(unknown[0])]
-        meant = begun[0] if begun else unknown[0]
+        first = unknown[0]
+        begun = [name for name in arguments if name.startswith(first)]
+        meant = begun[0] if begun else first
         near = did_you_mean(meant, (*known, *arguments))
         raise ValueError(
             f"{model.name} does not depend on {got}{near or '.'} {terms} A model "
@@ -198,7 +199,9 @@ def _asked(model: Model, said: Iterable[str], *, side_advantage: bool) -> list[A
 def extent_of(fit: xr.DataTree, model: Any, parts: Iterable[Any]) -> dict[str, np.ndarray]:
     """Return the least and the largest number that terms have seen of what they read, by name."""
     seen = observed_conditions(fit, model)
-    coords = {str(name): values for name, values in fit["posterior"].coords.items()}
+    coords = {}
+    for name, values in fit["posterior"].coords.items():
+        coords[str(name)] = values
     found: dict[str, np.ndarray] = {}
     for part in parts:
         found.update(part.extent(seen, coords))
@@ -275,7 +278,8 @@ def _log(
         weight=np.ones(n, dtype=np.int64),
     )
     for name, values in levels.items():
-        known = tuple(map(str, coords[name].to_numpy()))
+        of_fit = coords[name].to_numpy()
+        known = tuple(map(str, of_fit))
         place = {level: k for k, level in enumerate(known)}
         code = np.full(n, NEW)
         for k in np.flatnonzero(~is_missing(values)):

@@ -121,7 +121,8 @@ class Draws:
         for here in chunks(self.n_draws, at_once):
             P = self.model.preference(self.rows(here))
             if not self.whole:
-                P = P[:, self.arms[:, None], self.arms]
+                rows = self.arms[:, None]
+                P = P[:, rows, self.arms]
             yield P
 
     def sides(self, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
@@ -135,13 +136,15 @@ class Draws:
 
         Of neutral duels; indices among these arms; each entry has shape (draws, pairs).
         """
-        return self.model.outcomes(self.rows(which), self.sides(left, right))
+        parameters = self.rows(which)
+        return self.model.outcomes(parameters, self.sides(left, right))
 
     def expected_score(
         self, which: np.ndarray | slice, left: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
         """Return P of `left` against `right` in some draws, as `chances` does, (draws, pairs)."""
-        return self.model.expected_score(self.rows(which), self.sides(left, right))
+        parameters = self.rows(which)
+        return self.model.expected_score(parameters, self.sides(left, right))
 
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
@@ -321,13 +324,16 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     if "wins" in data:
         wins = np.asarray(data["wins"])
         duels = wins + wins.T + np.asarray(data["ties"])
-        return np.asarray(duels[first, second].astype(int))
+        of_pairs = duels[first, second]
+        return np.asarray(of_pairs.astype(int))
     check_met(fit)
     n_arms = fit["posterior"].sizes["arm"]
-    of_cell = _unordered(data["first"].values, data["second"].values, n_arms)
+    of_first = data["first"].values
+    of_second = data["second"].values
+    of_cell = _unordered(of_first, of_second, n_arms)
     known, place = np.unique(of_cell, return_inverse=True)
     total = np.bincount(place, data["n"].values)
-    asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
+    asked = _unordered(first, second, n_arms)
     at = np.searchsorted(known, asked)
     at = np.minimum(at, len(known) - 1)
     met = known[at] == asked
@@ -336,7 +342,8 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
 
 def score_order(score: np.ndarray) -> np.ndarray:
     """Return arms in the order of their mean rank, as winners are; of equal ones, by mean score."""
-    return np.lexsort((-score.mean(0), mean_rank(score)))
+    mean_score = score.mean(0)
+    return np.lexsort((-mean_score, mean_rank(score)))
 
 
 def mean_rank(score: np.ndarray) -> np.ndarray:

@@ -180,7 +180,8 @@ def _decide(
     spreads = {"expected": found["spread"], "median": found["step"]}
     for name, spread in spreads.items():
         with np.errstate(invalid="ignore", divide="ignore"):
-            of_mean = (more[name] - less[name]) / 2
+            moved_by = more[name] - less[name]
+            of_mean = moved_by / 2
             of_average = spread / np.sqrt(effective)
             columns[f"{name}_error"] = np.hypot(of_mean, of_average)
     return pd.DataFrame(columns)
@@ -299,5 +300,6 @@ def _needed(
         distance = np.sqrt(np.maximum(discriminant, 0.0))
         larger = distance - linear
         root = larger / (2 * apart**2)
-        duels = np.where(apart == 0, np.inf, root / each)
+        of_draw = root / each
+        duels = np.where(apart == 0, np.inf, of_draw)
     return np.where(undecided, duels, 0.0)

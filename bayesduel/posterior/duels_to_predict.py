@@ -100,8 +100,8 @@ def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any])
         elif name in differences:
             pair = differences[name]
             columns[name] = pair
-            left, right = (given[one].to_list() for one in pair)
-            values = _difference(left, right, pair)
+            left, right = pair
+            values = _difference(given[left].to_list(), given[right].to_list(), pair)
         if values is not None:
             found[name], new = _levels(fit, name, values)
             if new:
@@ -132,7 +132,7 @@ def by_role(
         found[role] = value
     for name, pair in _differences(fit, list(conditions)).items():
         if name not in found:
-            left, right = (found.pop(one) for one in pair)
+            left, right = map(found.pop, pair)
             found[name] = _difference(left, right, pair)
             named[name] = pair
     return found, named
@@ -182,7 +182,8 @@ def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], 
         return values, []
     levels = fit["posterior"].coords[name].to_numpy()
     known = set(map(str, levels))
-    blank = is_missing(np.array([*values, None], dtype=object))
+    with_none = np.array([*values, None], dtype=object)
+    blank = is_missing(with_none)
     found: list[Any] = []
     unknown = []
     for value, no_value in zip(values, blank, strict=False):
@@ -213,8 +214,8 @@ def _difference(left: Any, right: Any, names: tuple[str, str]) -> Any:
     """Return one or several numbers minus others, NaN where one is missing."""
     sides = []
     for value, name in zip((left, right), names, strict=True):
-        values = [*np.atleast_1d(value), None]
-        numbers = numbers_of(np.array(values, dtype=object), name, np.nan)
+        with_none = np.array([*np.atleast_1d(value), None], dtype=object)
+        numbers = numbers_of(with_none, name, np.nan)
         sides.append(numbers[:-1])
     first, second = sides
     found = (first - second).tolist()

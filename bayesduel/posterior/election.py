@@ -210,7 +210,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         by_chunk["ahead"].append(_share(p > 0.5))
         by_chunk["behind"].append(_share(p < 0.5))
         if "tie" in chances:
-            by_chunk["tie"].append(chances["tie"].mean(1, dtype=float))
+            of_tie = chances["tie"].mean(1, dtype=float)
+            by_chunk["tie"].append(of_tie)
         if apart is not None:
             # its mean is taken before its draws lose their order
             by_chunk["apart"].append(apart.mean(1, dtype=float))
@@ -241,8 +242,10 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         middle = of_pairs["apart"]
         least = of_pairs["apart_lower"]
         most = of_pairs["apart_upper"]
-        tables = table(middle, -middle), table(least, -most), table(most, -least)
-        difference = np.stack(tables)
+        differences = table(middle, -middle)
+        lower = table(least, -most)
+        higher = table(most, -least)
+        difference = np.stack([differences, lower, higher])
     tie = of_pairs.get("tie")
     if tie is not None:
         tie = table(tie, tie)

@@ -81,7 +81,8 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     # 4,000,000 draws x arms worked on at once
     for here in chunks(n, 4_000_000 // n_arms):
         scores = score[here]
-        eta = np.broadcast_to(away, (len(scores), len(away)))
+        shape = (len(scores), len(away))
+        eta = np.broadcast_to(away, shape)
         curves = draws.model.typical_score(eta, draws.rows(here))
         for k, win_curve in enumerate(curves):
             at = (scores[k] - low) / step
@@ -110,7 +111,8 @@ def tiers_of_many(
     mean = score.mean(axis=0, dtype=float)
     sd = np.empty(n_arms)
     for part in chunks(n_arms, ARMS_AT_ONCE):
-        sd[part] = score[:, part].std(axis=0, dtype=float)
+        of_part = score[:, part]
+        sd[part] = of_part.std(axis=0, dtype=float)
     error = 1 - confidence
     n_opponents = n_arms - 1
     two_sided = float(-ndtri(error / (2 * n_opponents)))

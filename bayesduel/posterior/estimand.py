@@ -85,7 +85,9 @@ def estimand(
                     "answers are about the last period of the log. Predictions of other times: "
                     f"{by_reader('bd.predict(fit, ..., time=...)', 'predict --given time=...')}"
                 )
-            known = join(sorted(terms), quote=True) if terms else "no column"
+            known = "no column"
+            if terms:
+                known = join(sorted(terms), quote=True)
             term = by_reader(f"RandomEffects({column!r}) in the model", f"--term random:{column}")
             raise ValueError(
                 f"the scores of {fit.attrs['model']} do not differ by {shown_value(column)}; they "
@@ -113,10 +115,14 @@ def estimand(
         for before, after in names.items():
             of_block[f"{before}_free"] = f"{after}_free"  # of centred arms
         attrs = found["clusters"].attrs
-        blocks = map(str, np.atleast_1d(attrs["blocks"]))
-        attrs["blocks"] = [of_block.get(block, block) for block in blocks]
+        blocks = []
+        for block in np.atleast_1d(attrs["blocks"]):
+            name = str(block)
+            blocks.append(of_block.get(name, name))
+        attrs["blocks"] = blocks
     asked_first = settings_to_json(fit.duel.asked.settings)  # what an update fits again
-    found.attrs.update(describe_model(model), model_asked=asked_first)
+    described = describe_model(model)
+    found.attrs.update(described, model_asked=asked_first)
     found.attrs["estimand"] = json.dumps(said)
     answer_by(found, covariance, averaged)
     if "preference" in found:
@@ -130,7 +136,9 @@ def same_estimand(fit: xr.DataTree, earlier: xr.DataTree) -> xr.DataTree:
     Raises ValueError if the log of `fit` lacks a level that they are about.
     """
     said = json.loads(earlier.attrs.get("estimand", "{}"))
-    return estimand(fit, weights=said) if said else fit
+    if not said:
+        return fit
+    return estimand(fit, weights=said)
 
 
 def estimand_words(fit: xr.DataTree) -> str:
@@ -173,7 +181,9 @@ def averaged_words(by: str, weights: Mapping[str, float]) -> str:
     """Return in words the level of a column that answers are about, or the average over several."""
     if len(weights) == 1:
         return next(iter(weights))
-    shares = [f"{level} {share:.2g}" for level, share in weights.items()]
+    shares = []
+    for level, share in weights.items():
+        shares.append(f"{level} {share:.2g}")
     return f"the average over {plural(by)}, by weight: {join(shares, 8)}"
 
 
@@ -221,7 +231,8 @@ def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dic
 
 def _shares(fit: xr.DataTree, column: str, by_level: Mapping[str, float]) -> np.ndarray:
     """Return how much each level of a column counts, (levels,)."""
-    levels = [str(level) for level in fit["posterior"][column].to_numpy()]
+    labels = fit["posterior"][column].to_numpy()
+    levels = list(map(str, labels))
     wrong = [level for level in by_level if level not in levels]
     if wrong:
         raise ValueError(

@@ -216,7 +216,8 @@ def generalizability(
     parts = {"arm": squares / df}
     levels = []
     for by, term in terms.items():
-        sizes[by] = draws[term.parameter].shape[1]
+        deviations = draws[term.parameter]
+        sizes[by] = deviations.shape[1]
         parts[by] = draws[term.spread] ** 2
         of_facet = _levels(fit, term, score, draws, n, ci_prob)
         levels.append(of_facet)
@@ -228,7 +229,9 @@ def generalizability(
         row |= with_interval("share", part / total, ci_prob)
         row["levels"] = sizes[name]
         rows.append(row)
-    means = {name: float(part.mean()) for name, part in parts.items()}
+    means = {}
+    for name, part in parts.items():
+        means[name] = float(part.mean())
     of_arms = means["arm"]
     variances = score.var(axis=0, ddof=1)
     known = float(variances.sum()) / df
@@ -240,7 +243,8 @@ def generalizability(
     rounds = _usual(sizes[facet]) if designs is None else _checked(designs)
     for new, m in rounds:
         n_cast = new * m
-        fresh = means[facet] / new + within / n_cast
+        of_levels = means[facet] / new
+        fresh = of_levels + within / n_cast
         precision = 1 / (known - shared) + 1 / fresh
         variance = shared + 1 / precision
         design = {

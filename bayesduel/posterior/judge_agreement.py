@@ -163,12 +163,14 @@ def judge_agreement(
     tied = named & (votes.outcome == 0)
     total = np.bincount(judge[named], weight[named], n_judges)
     ties = np.bincount(judge[tied], weight[tied], n_judges)
-    table = pd.DataFrame({"judge": votes.judges, "votes": total.astype(int)})
+    n_votes = total.astype(int)
+    table = pd.DataFrame({"judge": votes.judges, "votes": n_votes})
     with np.errstate(invalid="ignore", divide="ignore"):
         table["ties"] = ties / total
     if len(second):
         table["group"] = groups
-    table = table.assign(**_against_others(vote, n_judges))
+    against_others = _against_others(vote, n_judges)
+    table = table.assign(**against_others)
     between = None
     if len(second):
         with_second = vote.with_others(across=True)
@@ -246,7 +248,8 @@ class _Decided:
             n = n - self.n
             s = s - self.s
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean_product = self.s / self.n * s / n
+            own_mean = self.s / self.n
+            mean_product = own_mean * s / n
             agreement = (1 + mean_product) / 2
         return np.where(n > 0, agreement, np.nan)
 
@@ -278,7 +281,8 @@ class _Decided:
         s1 = self.sums(self.s, 1)
         s2 = self.sums(self.s, 2)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean_product = s1 / n1 * s2 / n2
+            mean1 = s1 / n1
+            mean_product = mean1 * s2 / n2
             agreement = (1 + mean_product) / 2
         both_voted = (n1 > 0) & (n2 > 0)
         return np.where(both_voted, agreement, np.nan)
@@ -346,7 +350,8 @@ def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
     m = np.bincount(at, minlength=n)
     df = m - 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        others = np.bincount(at, among[known], n) / m
+        of_others = among[known]
+        others = np.bincount(at, of_others, n) / m
         mean = np.bincount(at, apart, n) / m
         squares = (apart - mean[at]) ** 2
         variance = np.bincount(at, squares, n) / df
@@ -388,7 +393,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
         variance = weight * p * (1 - p)
         slope = np.bincount(judge, residual, n_judges) - bias
         curve = np.bincount(judge, variance, n_judges) + 1.0
-        step = np.clip(slope / curve, -1.0, 1.0)
+        full_step = slope / curve
+        step = np.clip(full_step, -1.0, 1.0)
         bias = bias + step
         longest = np.abs(step).max(initial=0.0)
         if longest < 1e-10:
@@ -415,8 +421,8 @@ def _log_odds_of_left(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> np
     # 400 draws, of which the mean is taken
     step = max(1, draws.n_draws // 400)
     some = draws.rows(slice(None, None, step))
-    chance = draws.model.expected_score(some, neutral).mean(0)
-    uncertain = np.clip(chance, 1e-6, 1 - 1e-6)
+    chances = draws.model.expected_score(some, neutral)
+    uncertain = np.clip(chances.mean(0), 1e-6, 1 - 1e-6)
     log_odds = logit(uncertain)[pair]
     return np.where(low == votes.left, log_odds, -log_odds)
 

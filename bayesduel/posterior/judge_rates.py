@@ -83,7 +83,8 @@ def _around(points: np.ndarray, probable: np.ndarray) -> np.ndarray:
     """Return a new grid over the probable points and one more on each side."""
     place = np.flatnonzero(probable)
     before = max(place[0] - 1, 0)
-    after = min(place[-1] + 1, len(points) - 1)
+    last = len(points) - 1
+    after = min(place[-1] + 1, last)
     return np.linspace(points[before], points[after], POINTS)
 
 

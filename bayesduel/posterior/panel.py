@@ -170,7 +170,8 @@ class Panel(Result):
     def _pair(self, row: dict[str, Any]) -> str:
         first = shorten(row["first"])
         second = shorten(row["second"])
-        won = f"{row['first_wins']:,} of {row['n']:,}"
+        wins = row["first_wins"]
+        won = f"{wins:,} of {row['n']:,}"
         level = 100 * self.ci_prob
         lower = 100 * row["share_lower"]
         upper = 100 * row["share_upper"]
@@ -209,7 +210,9 @@ class Panel(Result):
         power = self.pairs["power"]
         low = probability(power.min())
         high = probability(power.max())
-        chance = low if low == high else f"{low} to {high}"
+        chance = low
+        if high != low:
+            chance = f"{low} to {high}"
         whole = f"A pair shows a preference of {100 * self.effect:g} % with power {chance}"
         if self.needed is None:
             return f"{whole}."
@@ -527,7 +530,8 @@ class _JudgeVotes:
         size = (len(self.names), self.n_arms, self.n_arms)
         at = (self.judge, self.low, self.high)
         place = np.ravel_multi_index(at, size)
-        total = np.bincount(place, counts, int(np.prod(size)))
+        n_entries = int(np.prod(size))
+        total = np.bincount(place, counts, n_entries)
         return total.reshape(size)
 
     def won(self) -> np.ndarray:
@@ -550,11 +554,13 @@ class _JudgeVotes:
         """Return the points of each arm by each judge who judged every pair equally often."""
         first, second = np.triu_indices(self.n_arms, 1)
         met = self.matrices(self.n)[:, first, second]
-        equally = (met == met[:, :1]).all(axis=1)
+        of_first_pair = met[:, :1]
+        equally = (met == of_first_pair).all(axis=1)
         complete = (met > 0).all(axis=1) & equally
         tied = self.matrices(self.by_unit[:, 2])
         n_ties = tied.sum(axis=1) + tied.sum(axis=2)
-        points = self.won().sum(axis=2) + n_ties / 2
+        n_wins = self.won().sum(axis=2)
+        points = n_wins + n_ties / 2
         return np.asarray(points[complete])
 
     def preferences(self) -> tuple[np.ndarray, int]:
@@ -564,7 +570,8 @@ class _JudgeVotes:
         n_decided = ahead.sum(axis=(1, 2))
         n_pairs = self.n_arms * (self.n_arms - 1) // 2
         decided = n_decided == n_pairs
-        return ahead[decided].sum(axis=0), int(decided.sum())
+        n_judges = int(decided.sum())
+        return ahead[decided].sum(axis=0), n_judges
 
     def repeated(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each judge's trials of repeatability, and how many gave the same vote."""
@@ -575,7 +582,8 @@ class _JudgeVotes:
         judge = self.judge[again]
         trials = np.bincount(judge, n / 2, len(self.names))
         same = same_pairs / (n - 1) / 2
-        return trials, np.bincount(judge, same, len(self.names))
+        n_same = np.bincount(judge, same, len(self.names))
+        return trials, n_same
 
     def judges(self, duels: Duels, ci_prob: float, rng: np.random.Generator) -> pd.DataFrame:
         """Return the rows of the judges, see :class:`Panel`."""
@@ -587,7 +595,8 @@ class _JudgeVotes:
         trials, same = self.repeated()
         units, agreeing = _agreeing(duels, n_judges)
         won = self.won()
-        ahead = np.sign(won - np.swapaxes(won, 1, 2))
+        lost = np.swapaxes(won, 1, 2)
+        ahead = np.sign(won - lost)
         majority = (1 + ahead) / 2
         circular = cyclic_triads(majority)
         zeta = consistence(majority)

@@ -280,7 +280,8 @@ def kendall_agreement(votes_for: np.ndarray, n_judges: int) -> KendallAgreement 
     same_votes = votes_for * (votes_for - 1) / 2
     agreeing = float(same_votes.sum())
     by_chance = pairs * pairs_of_judges * (m - 3) / (m - 2) / 2
-    statistic = 4 / (m - 2) * (agreeing - 1 - by_chance)
+    beyond_chance = agreeing - 1 - by_chance
+    statistic = 4 / (m - 2) * beyond_chance
     df = pairs * m * (m - 1) / (m - 2) ** 2
     most_even = m if m % 2 else m - 1
     return KendallAgreement(

@@ -50,7 +50,8 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     # 150,000,000 draws x arms x arms that are compared, at most
     # 400 draws at least
     most = max(400, 150_000_000 // n_arms**2)
-    step = max(1, ceil(len(value) / most))
+    parts = len(value) / most
+    step = max(1, ceil(parts))
     some = value[::step]
     by_arm = np.ascontiguousarray(some.T, dtype=float)
     centre = by_arm.mean(axis=1, keepdims=True)
@@ -78,7 +79,9 @@ def rank_range(found: Separation) -> tuple[np.ndarray, np.ndarray]:
     """
     n_above = found.above.sum(axis=1)
     n_below = found.below.sum(axis=1)
-    return 1 + n_above, len(n_below) - n_below
+    best = 1 + n_above
+    worst = len(n_below) - n_below
+    return best, worst
 
 
 def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
@@ -91,8 +94,9 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
 
     Tier of each arm from 1, shape (K,).
     """
-    ahead = found.ahead[np.ix_(order, order)]
-    from_last = np.logical_and.accumulate(ahead[:, ::-1], axis=1)
+    ranked = np.ix_(order, order)
+    last_first = found.ahead[ranked][:, ::-1]
+    from_last = np.logical_and.accumulate(last_first, axis=1)
     of_rest = from_last[:, ::-1]  # of j and all after
     starts = [0]
     while True:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from bayesduel.intervals import check_ci_prob, eti, with_interval
 from bayesduel.models import Model, Sources
-from bayesduel.models.cells import seats
+from bayesduel.models.cells import seats_of_both
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.options import Decision
@@ -65,9 +65,10 @@ class SourceAgreement(Result):
         if not np.isnan(row["worth"]):
             target = shorten(self.target, SENTENCE)
         said = [_agreement_words(row, target)]
+        bias = row["left"]
         if row["left_lower"] > 0 or row["left_upper"] < 0:
-            side = "left" if row["left"] > 0 else "right"
-            by = abs(row["left"])
+            side = "left" if bias > 0 else "right"
+            by = abs(bias)
             said.append(f"it favours the {side} side by {by:.2g} {self.unit}")
         of_source = self.arms["source"] == source
         raised = self.arms["lower"] > 0
@@ -90,7 +91,8 @@ def _agreement_words(row: pd.Series, target: str) -> str:
         return f"The scores of {name} {agrees}"
     rounded = float(f"{row['worth']:.2g}")
     worth = f"{rounded:,.0f} votes of {target}"
-    votes = f"{row['votes']:,.0f} votes of {name}"
+    n_votes = row["votes"]
+    votes = f"{n_votes:,.0f} votes of {name}"
     return f"{votes} are worth {worth} here: its scores {agrees}"
 
 
@@ -173,7 +175,8 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
         told = _told(by_source, sigma, information)
         # 200 draws of the covariance for which the worth of votes is computed
         step = max(1, len(sigma) // 200)
-        worth = _worth(sigma[::step], information, told, target, votes)
+        some = sigma[::step]
+        worth = _worth(some, information, told, target, votes)
     columns: dict[str, Any] = {"votes": votes, "target": weights}
     columns |= with_interval("correlation", correlation, ci_prob)
     columns |= with_interval("scale", scale, ci_prob)
@@ -275,12 +278,10 @@ def _members_less(given: Mapping[str, np.ndarray], n_arms: int) -> csr_array:
     rows = np.arange(n_cells)
     shape = (n_cells, n_arms)
     found = csr_array(shape)
-    signs = {"first": 1.0, "second": -1.0}
-    for side, sign in signs.items():
-        for arm, share in seats(given, side):
-            counted = np.broadcast_to(sign * share, n_cells)
-            entries = (counted, (rows, arm))
-            found = found + csr_array(entries, shape=shape)
+    for arm, share in seats_of_both(given):
+        counted = np.broadcast_to(share, n_cells)
+        entries = (counted, (rows, arm))
+        found = found + csr_array(entries, shape=shape)
     return found
 
 
@@ -299,7 +300,8 @@ def vote_information(
     step = max(1, n_draws // most)
     found = []
     for d in range(0, n_draws, step):
-        draw = {name: values[d : d + 1] for name, values in draws.items()}
+        here = slice(d, d + 1)
+        draw = {name: values[here] for name, values in draws.items()}
         known = model.parameters(draw)
         eta = model.eta(known, given)
         information = _of_outcome(model, eta, known, given)
@@ -365,8 +367,10 @@ def _worth(
     prior_variance = sigma[:, target, target].mean()
     prior = 1 / prior_variance * centre
     own = information[target]
-    precisions = np.linalg.eigvalsh(own + prior)[1:]
-    of_vote = np.trace(own) / (n_arms - 1) / votes[target]
+    eigenvalues = np.linalg.eigvalsh(own + prior)
+    precisions = eigenvalues[1:]
+    of_votes = np.trace(own) / (n_arms - 1)
+    of_vote = of_votes / votes[target]
     in_votes = precisions / of_vote
     n_sources = len(information)
     found = np.full(n_sources, np.nan)
