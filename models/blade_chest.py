@@ -85,7 +85,9 @@ class BladeChest(Modifier):
                 "duels should have at least three arms, because cycles need three, got "
                 f"{log.n_arms}"
             )
-        return {"plane": np.arange(1, min(self.planes, (log.n_arms - 1) // 2) + 1)}
+        room = (log.n_arms - 1) // 2
+        n_planes = min(self.planes, room)
+        return {"plane": np.arange(1, n_planes + 1)}
 
     @property
     def dims(self) -> Dims:
@@ -97,14 +99,17 @@ class BladeChest(Modifier):
         import pytensor.tensor as pt
 
         n = len(pm.modelcontext(None).coords["plane"])
-        sizes = pm.HalfNormal("first_plane_standard", self.prior * unit)[None]
+        first = pm.HalfNormal("first_plane_standard", self.prior * unit)
+        sizes = first[None]
         if n > 1:
             shrink = pm.Beta("shrink_standard", 1.0, 2.0, shape=n - 1)
-            sizes = pt.concatenate([sizes, sizes * pt.cumprod(shrink)])
+            further = sizes * pt.cumprod(shrink)
+            sizes = pt.concatenate([sizes, further])
         found = {"plane_scale": pm.Deterministic("plane_scale", sizes, dims="plane")}
         for name in ("blade", "chest"):
             place = pm.Normal(f"{name}_free", 0.0, 1.0, dims=("plane", "free"))
-            found[name] = pm.Deterministic(name, centre(place), dims=("plane", "arm"))
+            place = centre(place)
+            found[name] = pm.Deterministic(name, place, dims=("plane", "arm"))
         return found
 
     def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
@@ -112,8 +117,11 @@ class BladeChest(Modifier):
         second = cells["second"]
         blade = parameters["blade"]
         chest = parameters["chest"]
-        turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
-        return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
+        of_first = blade[..., first] * chest[..., second]
+        of_second = chest[..., first] * blade[..., second]
+        size = parameters["plane_scale"][..., None]
+        turns = size * (of_first - of_second)
+        return eta + turns.sum(axis=-2)
 
     def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         size = np.asarray(parameters["plane_scale"])

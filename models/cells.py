@@ -26,6 +26,7 @@ __all__ = [
     "margins_of",
     "seat_columns",
     "seats",
+    "seats_of_both",
     "seen_in",
     "votes_of",
 ]
@@ -78,7 +79,9 @@ class ModelCells:
 
     def take(self, rows: np.ndarray | slice) -> "ModelCells":
         """Return the cells at `rows` (indices or a slice)."""
-        vote = None if self.vote is None else self.vote[rows]
+        vote = self.vote
+        if vote is not None:
+            vote = vote[rows]
         return replace(self, data=data_of_rows(self.data, rows), vote=vote)
 
     def register(self) -> dict[str, Any]:
@@ -87,13 +90,17 @@ class ModelCells:
 
         found = {}
         for name, values in self.data.items():
-            found[name] = pm.Data(name, values, dims=DIMS.get(name, ("cell",)))
+            dims = DIMS.get(name, ("cell",))
+            found[name] = pm.Data(name, values, dims=dims)
         return found
 
 
 def data_of_rows(data: Arrays, rows: np.ndarray | slice) -> dict[str, np.ndarray]:
     """Return the data of some cells; tables of the arms and single numbers stay whole."""
-    return {name: v if name in TABLES else v[rows] for name, v in data.items()}
+    found = {}
+    for name, values in data.items():
+        found[name] = values if name in TABLES else values[rows]
+    return found
 
 
 def seen_in(
@@ -142,9 +149,12 @@ def seen_in(
         swap = first > second
         first = np.minimum(votes.left, votes.right)
         second = np.maximum(votes.left, votes.right)
-        added = np.where(swap[:, None], added[:, [1, 0, 2]], added)
+        turned = added[:, [1, 0, 2]]
+        added = np.where(swap[:, None], turned, added)
         sign = np.where(swap, -1.0, 1.0)
-        differences = {name: (sign * d.T).T + 0.0 for name, d in differences.items()}
+        for name, difference in differences.items():
+            signed = (sign * difference.T).T
+            differences[name] = signed + 0.0
     codes = []
     for difference in differences.values():
         rows = difference.reshape(len(difference), -1)
@@ -202,6 +212,14 @@ def seats(cells: Named, side: str) -> list[tuple[Any, Any]]:
     return found
 
 
+def seats_of_both(cells: Named) -> list[tuple[Any, Any]]:
+    """Return the members of both sides of cells: an arm and what it counts, negative in second."""
+    found = seats(cells, "first")
+    for arm, share in seats(cells, "second"):
+        found.append((arm, -share))
+    return found
+
+
 def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     """Return the sufficient statistics of the margins in each cell; raise as `votes_of`.
 
@@ -219,11 +237,13 @@ def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     assert seen.of_vote is not None
     place = seen.of_vote
     n_cells = len(seen)
-    swapped = votes.left != np.asarray(seen.columns["first"])[place]
+    first = np.asarray(seen.columns["first"])
+    swapped = votes.left != first[place]
     own = np.where(swapped, -margin, margin)
     side = 2 * place + swapped
     counts = np.bincount(side, weight, minlength=2 * n_cells)
-    total = np.bincount(side, weight * own, minlength=2 * n_cells)
+    weighted = weight * own
+    total = np.bincount(side, weighted, minlength=2 * n_cells)
     means = total / np.maximum(counts, 1.0)
     squares = weight * (own - means[side]) ** 2
     scatter = np.bincount(place, squares, minlength=n_cells)

@@ -345,7 +345,8 @@ class DuelCovariates(ByLevel, Term):
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
         """Return the largest size of each covariate, to either side."""
         most = np.abs(seen["covariate_values"]).max(axis=0)
-        return dict(zip(self.of, np.stack([-most, most], axis=1), strict=True))
+        ends = np.stack([-most, most], axis=1)
+        return dict(zip(self.of, ends, strict=True))
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         if "covariate_values" not in cells:
@@ -356,7 +357,11 @@ class DuelCovariates(ByLevel, Term):
         if level is None:
             return ()
         values = cells["covariate_values"] * known[..., None]
-        return tuple(Touch((level, 0 * level + k), values[..., k]) for k in range(len(self.of)))
+        touches = []
+        for k in range(len(self.of)):
+            at = (level, 0 * level + k)
+            touches.append(Touch(at, values[..., k]))
+        return tuple(touches)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the prior deviation of each effect, for one unit of its column."""

@@ -77,10 +77,12 @@ def of_thresholds(
                 odds_against = math.exp(-abs(away))  # of the likelier side
                 likelier = 1.0 / (1.0 + odds_against)
                 chance = likelier if away >= 0.0 else odds_against * likelier
-                pull[draw, cell, k] = above - both * chance
+                expected = both * chance
+                pull[draw, cell, k] = above - expected
                 stiff[draw, cell, k] = both * odds_against * likelier * likelier
                 log_either = max(away, 0.0) - math.log(likelier)
-                value[draw, cell] += above * away - both * log_either
+                log_chance = above * away - both * log_either
+                value[draw, cell] += log_chance
     return pull, stiff, value
 
 
@@ -102,15 +104,18 @@ class CumulativeResponse(Response):
         """The grades of the first arm, from the worst to the best, (G,)."""
         assert self.levels is not None
         sizes = np.array(self.levels)
-        return np.concatenate([-sizes[sizes > 0][::-1], sizes])
+        positive = sizes[sizes > 0]
+        return np.concatenate([-positive[::-1], sizes])
 
     @property
     def coords(self) -> Named:  # type: ignore[override]
-        return {"result": [] if self.levels is None else list(self.grades)}
+        grades = [] if self.levels is None else list(self.grades)
+        return {"result": grades}
 
     @property
     def result_points(self) -> np.ndarray:
-        return np.asarray((np.sign(self.grades) + 1) / 2)
+        sign = np.sign(self.grades)
+        return np.asarray((sign + 1) / 2)
 
     @property
     def steps(self) -> list[str]:
@@ -131,7 +136,8 @@ class CumulativeResponse(Response):
     def _reach(self) -> np.ndarray:
         """How thresholds are made of steps, (G - 1, steps): symmetric sums."""
         above = np.tri(len(self.steps))
-        middle = np.zeros((0 if self._tied else 1, len(self.steps)))
+        n_middle = 0 if self._tied else 1
+        middle = np.zeros((n_middle, len(self.steps)))
         return np.concatenate([-above[::-1], middle, above])
 
     @cached_property
@@ -167,11 +173,15 @@ class CumulativeResponse(Response):
         votes = duels.votes
         assert seen.of_vote is not None
         first = np.asarray(seen.columns["first"])[seen.of_vote]
-        grade = np.where(votes.left == first, votes.grade, -votes.grade)
-        weight = (seen if seen.each else votes).counts.sum(axis=1)
-        shape = (len(seen), len(grades))
-        place = seen.of_vote * len(grades) + np.searchsorted(grades, grade)
-        counts = np.bincount(place, weight, minlength=len(seen) * len(grades)).reshape(shape)
+        is_left = votes.left == first
+        grade = np.where(is_left, votes.grade, -votes.grade)
+        counted = seen if seen.each else votes
+        weight = counted.counts.sum(axis=1)
+        n_grades = len(grades)
+        shape = (len(seen), n_grades)
+        place = seen.of_vote * n_grades + np.searchsorted(grades, grade)
+        total = np.bincount(place, weight, minlength=len(seen) * n_grades)
+        counts = total.reshape(shape)
         return {
             "n": counts.sum(axis=1),
             "log_coefficient": log_coefficient(counts),
@@ -184,17 +194,20 @@ class CumulativeResponse(Response):
         """Return the log density of cells, of logarithms of steps (..., steps)."""
         of = elementary(eta)
         step = np.e**steps
-        away = eta[..., None] - step @ self._reach.T
+        thresholds = step @ self._reach.T
+        away = eta[..., None] - thresholds
         above = counts[..., 1:] * of.softplus(-away)
         below = counts[..., :-1] * of.softplus(away)
         sides = above + below
         width = -of.expm1(-step * self._widths)
-        inner = (counts @ self._between) * of.log(width)
+        n_between = counts @ self._between
+        inner = n_between * of.log(width)
         return log_coefficient - sides.sum(axis=-1) + inner.sum(axis=-1)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
         steps = self._steps(parameters)[..., None, :]
-        return np.asarray(self.density(data["counts"], eta, steps, data["log_coefficient"]))
+        found = self.density(data["counts"], eta, steps, data["log_coefficient"])
+        return np.asarray(found)
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         counts = data["counts"]
@@ -214,12 +227,15 @@ class CumulativeResponse(Response):
         inner = counts @ self._between
         odds = gap * np.exp(-gap) / width
         own: Any = inner * odds - pull @ moved
-        of_widths = cells @ inner * odds * (1 - gap - odds)
+        rest = 1 - gap - odds
+        of_widths = cells @ inner * odds * rest
         of_moves = cells @ pull @ moved
-        second = (of_widths - of_moves)[..., None] * np.eye(len(step))
+        of_steps = of_widths - of_moves
+        second = of_steps[..., None] * np.eye(len(step))
         total_stiff = (cells @ stiff)[..., None, :]
         second -= (moved.T * total_stiff) @ moved
-        value = value.reshape(eta.shape) + inner @ np.log(width)
+        log_widths = inner @ np.log(width)
+        value = value.reshape(eta.shape) + log_widths
         value += data["log_coefficient"]
         slope = pull @ thresholds
         bend = -stiff @ thresholds
@@ -231,8 +247,10 @@ class CumulativeResponse(Response):
         steps = [parameters[name] for name in self.steps]
         known = pt.stack(steps) if steps else pt.zeros(0)
         beside = (known, given["log_coefficient"], given["n"])
-        how = {"random": self._draw, "signature": f"(),(s),(),()->({len(self.grades)})"}
-        return observe("counts", given, eta, *beside, logp=self._logp, **how)
+        signature = f"(),(s),(),()->({len(self.grades)})"
+        return observe(
+            "counts", given, eta, *beside, logp=self._logp, random=self._draw, signature=signature
+        )
 
     def _logp(
         self,
@@ -249,13 +267,16 @@ class CumulativeResponse(Response):
         rng: np.random.Generator, size: Size = None,
     ) -> np.ndarray:  # fmt: skip
         chance = self._chances(np.asarray(eta), np.exp(steps))
-        return rng.multinomial(np.asarray(n).astype(np.int64), chance, size=size).astype(float)
+        n_duels = np.asarray(n).astype(np.int64)
+        drawn = rng.multinomial(n_duels, chance, size=size)
+        return drawn.astype(float)
 
     def results(
         self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         """Return the probability of each grade of first, (..., n, G)."""
-        return self._chances(np.asarray(eta), np.exp(self._steps(parameters))[..., None, :])
+        step = np.exp(self._steps(parameters))
+        return self._chances(np.asarray(eta), step[..., None, :])
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -263,10 +284,12 @@ class CumulativeResponse(Response):
         """Return ``win``, ``loss`` and, where the log has some, ``tie``, shape (..., n)."""
         if not self._tied:
             return {"win": expit(eta), "loss": expit(-eta)}
-        least = np.exp(np.asarray(parameters["log_step_1"]))[..., None]
+        log_step = np.asarray(parameters["log_step_1"])
+        least = np.exp(log_step)[..., None]
         win = expit(eta - least)
         loss = expit(-eta - least)
-        return {"win": win, "tie": win * loss * np.expm1(2 * least), "loss": loss}
+        tie = win * loss * np.expm1(2 * least)
+        return {"win": win, "tie": tie, "loss": loss}
 
     def complete(
         self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
@@ -274,7 +297,8 @@ class CumulativeResponse(Response):
         """Return the draws with the thresholds above 0, if any, (draws, steps)."""
         if not self.steps:
             return dict(posterior)
-        above = np.cumsum(np.exp(self._steps(posterior)), axis=-1)
+        step = np.exp(self._steps(posterior))
+        above = np.cumsum(step, axis=-1)
         return {**posterior, "threshold": above}
 
     def _steps(self, parameters: Named) -> np.ndarray:
@@ -288,7 +312,8 @@ class CumulativeResponse(Response):
 
     def _chances(self, eta: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the probabilities of the grades, the last axis, given steps (..., steps)."""
-        below = expit(step @ self._reach.T - eta[..., None])
+        thresholds = step @ self._reach.T
+        below = expit(thresholds - eta[..., None])
         one = np.ones((*below.shape[:-1], 1))
         cumulative = np.concatenate([0 * one, below, one], axis=-1)
         return np.diff(cumulative, axis=-1)
@@ -366,7 +391,9 @@ class CumulativeLogit(ScoreModel):
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        return {"levels": response.levels} if isinstance(response, CumulativeResponse) else None
+        if not isinstance(response, CumulativeResponse):
+            return None
+        return {"levels": response.levels}
 
     @property
     def response(self) -> Response:
@@ -374,7 +401,8 @@ class CumulativeLogit(ScoreModel):
 
     def settled(self, log: Any) -> Self:
         """Return the same with the levels of the log written down."""
-        return replace(super().settled(log), levels=self.levels or levels_in(log))
+        settled = super().settled(log)
+        return replace(settled, levels=self.levels or levels_in(log))
 
 
 def levels_in(duels: "Duels") -> tuple[int, ...]:
@@ -385,4 +413,5 @@ def levels_in(duels: "Duels") -> tuple[int, ...]:
             "this model needs grades, but the log says only who won. A grade is a text such as "
             "'left much better', or a number read with coding='grades'"
         )
-    return tuple(int(k) for k in np.unique(np.abs(grade)))
+    sizes = np.unique(np.abs(grade))
+    return tuple(int(k) for k in sizes)

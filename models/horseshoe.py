@@ -56,7 +56,8 @@ def horseshoe(scale: Any, sparsity: float, n_outcomes: Unit = 1.0, unit: Unit = 
     shrinkage = pm.HalfCauchy("shrinkage", narrow)
     local = pm.HalfCauchy("local", 1.0, dims="attribute")
     half = SLAB_FREEDOM / 2
-    slab = pm.InverseGamma("slab", half, half * (scale * unit) ** 2)
+    slab_scale = half * (scale * unit) ** 2
+    slab = pm.InverseGamma("slab", half, slab_scale)
     uncut = slab + shrinkage**2 * local**2
     width = shrinkage * local * pt.sqrt(slab / uncut)
     standard = pm.Normal("coefficient_standard", 0.0, 1.0, dims="attribute")
@@ -71,9 +72,11 @@ def log_horseshoe(
     half = SLAB_FREEDOM / 2
     shrinkage = np.asarray(parameters["shrinkage"])
     slab = np.asarray(parameters["slab"])
+    relative = shrinkage / _narrow(sparsity, n, n_outcomes, unit)
+    slab_scale = half * (scale * unit) ** 2
     return {
-        "shrinkage": -np.log1p((shrinkage / _narrow(sparsity, n, n_outcomes, unit)) ** 2),
-        "slab": -(half + 1) * np.log(slab) - half * (scale * unit) ** 2 / slab,
+        "shrinkage": -np.log1p(relative**2),
+        "slab": -(half + 1) * np.log(slab) - slab_scale / slab,
     }
 
 

@@ -24,7 +24,8 @@ def check_flat(model: Any, duels: Any) -> None:
     """
     flat = [part for part in model.terms if part.flat]
     margins = model.response.outcome == "margin"
-    if duels.teams is None and all(isinstance(part, Scores) for part in flat):
+    scores_alone = all(isinstance(part, Scores) for part in flat)
+    if duels.teams is None and scores_alone:
         check_components(duels) if margins else _check_connected(duels)
         return
     cells = model.cells(duels)
@@ -33,16 +34,20 @@ def check_flat(model: Any, duels: Any) -> None:
     columns = []
     coords = {**model.terms.coords(duels), "arm": duels.arms}
     for part in flat:
-        levels = [coords[dim] for dim in part.dims.get(part.parameter, ())]
+        dims = part.dims.get(part.parameter, ())
+        levels = [coords[dim] for dim in dims]
         own = np.zeros((len(cells), *map(len, levels)))
         for index, value in part.design(cells.data):
             np.add.at(own, (rows, *index), value)
         own = own.reshape(len(cells), -1)
-        labels = [": ".join(one) or part.parameter for one in product(*levels)]
+        labels = []
+        for one in product(*levels):
+            labels.append(": ".join(one) or part.parameter)
         if isinstance(part, Scores):
             check_components(duels)
             # they sum to zero
-            own = own[:, :-1] - own[:, -1:]
+            last = own[:, -1:]
+            own = own[:, :-1] - last
             labels = labels[:-1]
         columns.append(own)
         names += labels
@@ -94,7 +99,9 @@ def check_independent(inputs: np.ndarray, names: list[str]) -> None:
     if made is not None:
         column = names[made[0]]
         others = [names[k] for k in made[1]]
-        what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
+        what = "the same in all duels"
+        if others:
+            what = f"a combination of {join(others, quote=True)}"
         raise ValueError(
             f"scale should be finite for this log, got inf: {column!r} is {what}, so its "
             "coefficient cannot be estimated under a flat prior"
@@ -105,7 +112,9 @@ def check_mixed(design: np.ndarray, points: np.ndarray, n: np.ndarray, names: li
     """Raise ValueError where directions (cells, k) separate successes from failures (cells,)."""
     apart = _separates(design, points, n)
     if apart is not None:
-        loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
+        size = np.abs(apart)
+        largest = np.argsort(-size, kind="stable")[:3]
+        loud = [names[k] for k in largest]
         raise ValueError(
             "scale should be finite for this log, got inf: the attributes separate wins from "
             "losses, so their coefficients are infinite under a flat prior (most: "
@@ -124,7 +133,9 @@ def _separates(design: np.ndarray, points: np.ndarray, n: np.ndarray) -> np.ndar
     won = points > 0
     lost = points < n
     sides = np.vstack([design[won], -design[lost]])
-    found = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
+    total = sides.sum(axis=0)
+    none = np.zeros(len(sides))
+    found = linprog(-total, A_ub=-sides, b_ub=none, bounds=(-1.0, 1.0))
     if found.status != 0 or -found.fun <= 1e-7:
         return None
     return found.x

@@ -67,7 +67,8 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
             middle = (1 / 24 + v * (1 / 120)) + v2 * (1 / 720 + v * (1 / 5040))
             high = (1 / 40320 + v * (1 / 362880)) + v2 * (1 / 3628800 + v * (1 / 39916800))
             highest = high + v4 * (1 / 479001600)
-            a = 1 + (low + v4 * (middle + v4 * highest))
+            rest = middle + v4 * highest
+            a = 1 + (low + v4 * rest)
             a *= a
             a *= a
             a *= a
@@ -93,7 +94,9 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
             q4 = q2 * q2
             first = (2 + q * (2 / 3)) + q2 * (2 / 5 + q * (2 / 7))
             rest = (2 / 9 + q * (2 / 11)) + q2 * (2 / 13 + q * (2 / 15))
-            series = first + q4 * (rest + q4 * (2 / 17))
-            terms[cell] = n[cell] * (half + s * series + power * LOG_2)
+            last = rest + q4 * (2 / 17)
+            series = first + q4 * last
+            log_sum = half + s * series + power * LOG_2
+            terms[cell] = n[cell] * log_sum
         total[draw] = terms.sum()
     return total

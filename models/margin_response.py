@@ -18,7 +18,7 @@ from bayesduel.models.cells import (
     Seen,
     margins_of,
     seat_columns,
-    seats,
+    seats_of_both,
     seen_in,
     votes_of,
 )
@@ -111,11 +111,13 @@ class MarginResponse(Response):
         """Return the statistics of the margins of each cell, and the ``unit``."""
         found = margins_of(duels, seen)
         if explicit:
-            place = pair_place(seen.columns["first"], seen.columns["second"], duels.n_arms)
+            first = seen.columns["first"]
+            second = seen.columns["second"]
+            place = pair_place(first, second, duels.n_arms)
             found["pair_of_cell"] = place.astype(np.int64)
-            forward = seen.columns["first"] < seen.columns["second"]
-            found["pair_sign"] = np.where(forward, 1.0, -1.0)
-        return {**found, "unit": np.array(self.typical_margin(duels))}
+            found["pair_sign"] = np.where(first < second, 1.0, -1.0)
+        found["unit"] = np.array(self.typical_margin(duels))
+        return found
 
     def typical_margin(self, duels: "Duels") -> float:
         """Return the size of a typical margin: as given, else the root mean square of the log's."""
@@ -125,13 +127,16 @@ class MarginResponse(Response):
         margin = np.asarray(votes.margin)
         if not margin.any():
             raise ValueError("margins should not all be 0: they contain no information")
-        return float(np.sqrt(np.average(margin**2, weights=votes.weight)))
+        mean_square = np.average(margin**2, weights=votes.weight)
+        return float(np.sqrt(mean_square))
 
     def start(self, name: str, cells: ModelCells) -> Any:
         if name in ("shrinkage", "degrees_over_1"):
             return np.log(5.0 if name == "shrinkage" else 8.0)
         unit = float(np.log(cells.data["unit"]))
-        return unit if name in ("scale", "noise") else unit - np.log(4.0)
+        if name in ("scale", "noise"):
+            return unit
+        return unit - np.log(4.0)
 
     def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         import pytensor.tensor as pt
@@ -166,7 +171,9 @@ class MarginResponse(Response):
         """Return the variance of the margins of each cell, (..., cells); tensors and arrays."""
         noise = parameters["noise"]
         if self.variances == "arm":
-            return noise[..., data["first"]] ** 2 + noise[..., data["second"]] ** 2
+            of_first = noise[..., data["first"]]
+            of_second = noise[..., data["second"]]
+            return of_first**2 + of_second**2
         return noise[..., None] ** 2 + 0.0 * data["n"]
 
     def _given(self, parameters: Named, data: Named) -> tuple[Any, Any, Any, Any]:
@@ -175,7 +182,8 @@ class MarginResponse(Response):
         shape = np.asarray(self._shape(parameters))[..., None]
         if "pair_of_cell" in data:
             density = normal
-            variance = np.asarray(parameters["pair_noise"])[..., data["pair_of_cell"]] ** 2
+            noise = np.asarray(parameters["pair_noise"])
+            variance = noise[..., data["pair_of_cell"]] ** 2
         else:
             known = {**parameters, "noise": np.asarray(parameters["noise"])}
             variance = self._variance(known, data)
@@ -186,7 +194,8 @@ class MarginResponse(Response):
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
         density, *given = self._given(parameters, data)
-        return np.asarray(density(data["margins"], eta, *given, data["n"], data["n_left"]))
+        found = density(data["margins"], eta, *given, data["n"], data["n_left"])
+        return np.asarray(found)
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         density, order, variance, shape = self._given(parameters, data)
@@ -220,7 +229,8 @@ class MarginResponse(Response):
                 bend,
             )
         wide = shape * variance
-        square = 1.0 + _squares(margins, eta, order, n, n_left) / wide
+        rest = _squares(margins, eta, order, n, n_left)
+        square = 1.0 + rest / wide
         weight = (shape + n) / (wide * square)
         turn = 2.0 / (wide * square)
         return with_order(
@@ -266,9 +276,11 @@ class MarginResponse(Response):
         for k in range(len(drawn)):
             freedom = np.full(n_pairs, shrinkage[k])
             freedom[place] += n
-            total = np.full(n_pairs, shrinkage[k] * noise[k] ** 2)
+            of_prior = shrinkage[k] * noise[k] ** 2
+            total = np.full(n_pairs, of_prior)
             middle = eta(slice(k, k + 1))[0]
-            total[place] += _squares(data["margins"], middle, order[k], n, data["n_left"])
+            rest = _squares(data["margins"], middle, order[k], n, data["n_left"])
+            total[place] += rest
             drawn[k] = np.sqrt(total / rng.chisquare(freedom))
         return found | {"pair_noise": drawn}
 
@@ -289,7 +301,8 @@ class MarginResponse(Response):
         if self.degrees == "learned":
             degrees = np.asarray(parameters["degrees"])[..., None]
         else:
-            degrees = np.full((*eta.shape[:-1], 1), float(self.degrees or np.inf))
+            known = float(self.degrees or np.inf)
+            degrees = np.full((*eta.shape[:-1], 1), known)
         return eta, spread, degrees
 
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
@@ -313,8 +326,10 @@ class MarginResponse(Response):
         """Return ``win`` and ``loss``: probabilities of a positive and a negative margin."""
         middle, spread, degrees = self.margin(eta, parameters, first, second)
         standard = middle / spread
-        normal = self.degrees is None
-        win = special.ndtr(standard) if normal else special.stdtr(degrees, standard)
+        if self.degrees is None:
+            win = special.ndtr(standard)
+        else:
+            win = special.stdtr(degrees, standard)
         return {"win": win, "loss": 1.0 - win}
 
 
@@ -360,7 +375,8 @@ def normal(
 ) -> Any:
     """Return the log density of independent normal margins; `shape` is not used."""
     rest = _squares(margin, eta, order, n, n_left)
-    return -0.5 * (n * elementary(variance).log(2 * np.pi * variance) + rest / variance)
+    log_variance = elementary(variance).log(2 * np.pi * variance)
+    return -0.5 * (n * log_variance + rest / variance)
 
 
 def student(
@@ -375,10 +391,13 @@ def student(
     """Return the log density of `n` equal margins, Student's t with `shape` degrees."""
     of = elementary(shape)
     log = elementary(variance).log
-    square = (margin[..., 0] - order - eta) ** 2 / (shape * variance)
-    constant = of.gammaln((shape + 1) / 2) - of.gammaln(shape / 2)
+    away = margin[..., 0] - order - eta
+    square = away**2 / (shape * variance)
+    power = (shape + 1) / 2
+    constant = of.gammaln(power) - of.gammaln(shape / 2)
     each = constant - 0.5 * log(np.pi * shape * variance)
-    return n * (each - (shape + 1) / 2 * elementary(square).log1p(square))
+    tail = power * elementary(square).log1p(square)
+    return n * (each - tail)
 
 
 def pair_student(
@@ -396,9 +415,10 @@ def pair_student(
     """
     of = elementary(variance)
     rest = _squares(margin, eta, order, n, n_left) / (shape * variance)
-    constant = of.gammaln((shape + n) / 2) - of.gammaln(shape / 2)
+    power = (shape + n) / 2
+    constant = of.gammaln(power) - of.gammaln(shape / 2)
     wide = n / 2 * of.log(np.pi * shape * variance)
-    return constant - wide - (shape + n) / 2 * of.log1p(rest)
+    return constant - wide - power * of.log1p(rest)
 
 
 def draw_student(
@@ -473,8 +493,9 @@ def observe_margins(
     """
     import pytensor.tensor as pt
 
-    order = pt.as_tensor(0.0 if "left_first" in given else parameters.get("order", 0.0))
-    beside = (order, variance, pt.as_tensor(shape, dtype="float64"), given["n"], given["n_left"])
+    order = 0.0 if "left_first" in given else parameters.get("order", 0.0)
+    known_shape = pt.as_tensor(shape, dtype="float64")
+    beside = (pt.as_tensor(order), variance, known_shape, given["n"], given["n_left"])
     how = {"random": draw, "signature": "(),(),(),(),(),()->(3)"}
     return observe("margins", given, eta, *beside, logp=density, **how)
 
@@ -508,16 +529,15 @@ def _residual(duels: "Duels", order: bool) -> tuple[float, float]:
     first = seen.columns["first"]
     second = seen.columns["second"]
     cells = {"first": first, "second": second} | seat_columns(duels.teams, first, second)
-    signs = {"first": 1.0, "second": -1.0}
-    for side, sign in signs.items():
-        for arm, share in seats(cells, side):
-            counted = sign * share + 0.0 * arm
-            design[rows, np.tile(arm, 2)] += np.tile(counted, 2)
+    for arm, share in seats_of_both(cells):
+        counted = share + 0.0 * arm
+        design[rows, np.tile(arm, 2)] += np.tile(counted, 2)
     if order:
         design[:, -1] = np.repeat([1.0, -1.0], n_cells)
     root = np.sqrt(np.concatenate([n_left, n_right]))
     margin = np.concatenate([mean_left, mean_right])
-    fitted = np.linalg.lstsq(design * root[:, None], margin * root, rcond=None)[0]
+    weighted = design * root[:, None]
+    fitted, *_ = np.linalg.lstsq(weighted, margin * root, rcond=None)
     weight = root**2
     residual = margin - design @ fitted
     about_scores = (weight * residual**2).sum()
@@ -528,7 +548,9 @@ def _residual(duels: "Duels", order: bool) -> tuple[float, float]:
 
 def without_order(statistics: Quantity, order: Quantity) -> tuple[Any, Any, Any]:
     """Return the sides' mean margins without the effect of order, and the scatter."""
-    return statistics[..., 0] - order, statistics[..., 1] + order, statistics[..., 2]
+    left = statistics[..., 0] - order
+    right = statistics[..., 1] + order
+    return left, right, statistics[..., 2]
 
 
 def _squares(
@@ -536,7 +558,9 @@ def _squares(
 ) -> Any:
     """Return the sum of squares of a cell's margins about their expectation."""
     left, right, scatter = without_order(statistics, order)
-    return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
+    of_left = n_left * (left - eta) ** 2
+    of_right = (n - n_left) * (right - eta) ** 2
+    return scatter + of_left + of_right
 
 
 def draw_normal(
@@ -552,8 +576,9 @@ def draw_normal(
     """Draw the statistics of cells of normal margins, shape (cells, 3); `shape` is not used."""
     sides = np.stack([n_left, n - n_left], axis=-1)
     middle = np.stack([eta + order, eta - order], axis=-1)
-    spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))
-    means = np.where(sides > 0, rng.normal(middle, spread), 0.0)
+    of_means = variance[..., None] / np.maximum(sides, 1.0)
+    drawn_means = rng.normal(middle, np.sqrt(of_means))
+    means = np.where(sides > 0, drawn_means, 0.0)
     freedom = np.maximum(sides - 1, 0.0).sum(axis=-1)
     drawn = variance * rng.chisquare(np.maximum(freedom, 1.0))
     scatter = np.where(freedom > 0, drawn, 0.0)

@@ -138,7 +138,10 @@ class Model(ByValue, metaclass=_Named):
     @property
     def said(self) -> dict[str, Said]:
         """Priors that were said, by the name of a variable of a fit."""
-        return {n: one for part in self.terms for n, one in part.priors.items()}
+        found: dict[str, Said] = {}
+        for part in self.terms:
+            found |= part.priors
+        return found
 
     def with_priors(self, priors: "Mapping[str, Any]") -> Self:
         """Return the same with these priors, by the name of a variable of a fit.
@@ -161,8 +164,10 @@ class Model(ByValue, metaclass=_Named):
             dims = part.dims.get(name, ())
             labels: Any = [""]
             if dims:
-                labels = log.arms if dims[-1] == "arm" else self.terms.coords(log)[dims[-1]]
-            found[name] = entries_of(self.said[name], [str(label) for label in labels], name)
+                last = dims[-1]
+                labels = log.arms if last == "arm" else self.terms.coords(log)[last]
+            levels = list(map(str, labels))
+            found[name] = entries_of(self.said[name], levels, name)
         return found
 
     @property
@@ -197,8 +202,10 @@ class Model(ByValue, metaclass=_Named):
     @property
     def dims(self) -> Dims:
         """Dimensions of the parameters of a fit that have some."""
-        found = {n: names for part in self.terms for n, names in part.dims.items()}
-        return found | dict(self.response.dims)
+        found: Dims = {}
+        for part in self.terms:
+            found |= part.dims
+        return found | self.response.dims
 
     # -- what follows for inference and winners --------------------------------------------
 
@@ -217,7 +224,8 @@ class Model(ByValue, metaclass=_Named):
                     "duels of a pair share a parameter that its terms do not let integrate out"
                 )
                 return self.terms.why_nuts or coupled
-            by_arm = any(s.dim for s in self.response.scales(flat=self.terms.flat).values())
+            scales = self.response.scales(flat=self.terms.flat)
+            by_arm = any(scale.dim for scale in scales.values())
             many = "its response learns a scale for each arm" if by_arm else ""
             return self.terms.why_nuts or many or self._why_not_normal
         if self.response.score_link != "logit":
@@ -364,7 +372,8 @@ class Model(ByValue, metaclass=_Named):
             **model.terms.coords(cells.log),
         }
         if "pair_of_cell" in cells.data:
-            coords["pair"] = np.arange(len(arms) * (len(arms) - 1) // 2)
+            n_pairs = len(arms) * (len(arms) - 1) // 2
+            coords["pair"] = np.arange(n_pairs)
         with pm.Model(coords=coords) as built:
             given = cells.register()
             eta, parameters = model._add(cells, given, centred=centred)
@@ -440,7 +449,8 @@ class Model(ByValue, metaclass=_Named):
             found = part.complete(found, arms)
 
         def eta(which: slice) -> np.ndarray:
-            return self.eta({n: v[which] for n, v in found.items()}, cells.data)
+            some = {name: values[which] for name, values in found.items()}
+            return self.eta(some, cells.data)
 
         whole = self.response.complete(found, eta, cells, rng)
         if self.terms.cyclic:
@@ -530,7 +540,8 @@ class Model(ByValue, metaclass=_Named):
         """
         known = self.parameters(posterior)
         both = (conditions["first"], conditions["second"])
-        found = self.response.margin(self._eta_of(known, conditions), known, *both)
+        eta = self._eta_of(known, conditions)
+        found = self.response.margin(eta, known, *both)
         variance = self.terms.unsaid(known, conditions)
         if found is None or variance is None:
             return found
@@ -551,8 +562,10 @@ class Model(ByValue, metaclass=_Named):
             heavy = np.isfinite(degrees)
             if heavy.any():
                 df = np.where(heavy, degrees, 1.0)
-                chi = rng.chisquare(np.broadcast_to(df, middle.shape)) / df
-                noise = np.where(heavy, noise / np.sqrt(chi), noise)
+                freedom = np.broadcast_to(df, middle.shape)
+                chi = rng.chisquare(freedom) / df
+                with_tails = noise / np.sqrt(chi)
+                noise = np.where(heavy, with_tails, noise)
             return middle + spread * noise
         chances = self.outcomes(posterior, conditions)
         win = chances["win"]
@@ -577,7 +590,8 @@ class Model(ByValue, metaclass=_Named):
 
     def _n_arms(self, posterior: Named) -> int:
         """Return the number of arms of a posterior."""
-        return int(np.shape(self.parameters(posterior)["score"])[-1])
+        score = self.parameters(posterior)["score"]
+        return int(np.shape(score)[-1])
 
     def _asked(
         self, asked: Callable[..., Any], posterior: Named, conditions: Named
@@ -618,7 +632,8 @@ def over_normal(
     deviation = np.sqrt(variance)
     total: dict[str, Any] = {}
     for node, weight in zip(NODES, WEIGHTS, strict=True):
-        for name, value in asked(middle + node * deviation).items():
+        at_node = asked(middle + node * deviation)
+        for name, value in at_node.items():
             total[name] = total.get(name, 0.0) + weight * value
     return total
 
@@ -634,7 +649,7 @@ def _with_prior(
     import pytensor.tensor as pt
 
     name = part.parameter
-    dims = part.dims.get(part.parameter, ())
+    dims = part.dims.get(name, ())
     if not dims:
         return {name: said[0].add(name)}
     default: Any = 1.0
@@ -646,7 +661,8 @@ def _with_prior(
         if centred:
             free = pm.Normal(f"{name}_free", mean, deviation, dims=dims)
         else:
-            free = mean + deviation * pm.Normal(f"{name}_standard", 0.0, 1.0, dims=dims)
+            standard = pm.Normal(f"{name}_standard", 0.0, 1.0, dims=dims)
+            free = mean + deviation * standard
     else:
         each = []
         for k, prior in enumerate(said):
@@ -671,10 +687,8 @@ def _registered(part: Part, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         dims = ("cell",) if array.ndim == 1 else None
         return pm.Data(f"{part.parameter}_{name}", array, dims=dims)  # type: ignore[attr-defined]
 
-    return tuple(
-        Touch(
-            tuple(data(f"index_{k}_{axis}", at) for axis, at in enumerate(index)),
-            data(f"value_{k}", value),
-        )
-        for k, (index, value) in enumerate(touches)
-    )
+    found = []
+    for k, (index, value) in enumerate(touches):
+        at = tuple(data(f"index_{k}_{axis}", places) for axis, places in enumerate(index))
+        found.append(Touch(at, data(f"value_{k}", value)))
+    return tuple(found)

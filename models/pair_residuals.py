@@ -51,7 +51,10 @@ class PairResiduals(MarginResponse):
 
     @property
     def dims(self) -> Dims:
-        return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
+        found: Dims = {"residual": ("pair",)}
+        if self.variances == "arm":
+            found["noise"] = ("arm",)
+        return found
 
     def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         super().check(duels, ordered=ordered, flat=flat)
@@ -88,7 +91,8 @@ class PairResiduals(MarginResponse):
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
         density, order, variance, shape = self._given(parameters, data)
         if "pair_of_cell" in data:
-            own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
+            residual = np.asarray(parameters["residual"])
+            own = residual[:, data["pair_of_cell"]]
             density = normal
             eta = eta + data["pair_sign"] * own
         given = (order, variance, shape, data["n"], data["n_left"])
@@ -142,12 +146,14 @@ class PairResiduals(MarginResponse):
         drawn = empty_by_pair(len(spread), n_arms)
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
-            square = posterior["noise"][k] ** 2
-            variance = square[first] + square[second] if np.ndim(square) else square
+            variance = posterior["noise"][k] ** 2
+            if np.ndim(variance):
+                variance = variance[first] + variance[second]
             mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
             of_margins = n / variance
             precision = 1 / spread[k] ** 2 + of_margins
-            away = mean - eta(slice(k, k + 1))[0]
+            predicted = eta(slice(k, k + 1))[0]
+            away = mean - predicted
             middle = np.zeros(n_pairs)
             middle[place] = of_margins * away / precision
             error = np.full(n_pairs, spread[k])
@@ -160,9 +166,11 @@ class PairResiduals(MarginResponse):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         residual = np.asarray(parameters["residual"])
         own = of_pairs(residual, first, second, n_arms_of(residual))
-        middle = np.asarray(eta) + np.where(first < second, own, -own)
+        of_first = np.where(first < second, own, -own)
+        middle = np.asarray(eta) + of_first
         spread = spread_of(self.variances, parameters, middle, first, second)
-        return middle, spread, np.full((*middle.shape[:-1], 1), np.inf)
+        degrees = np.full((*middle.shape[:-1], 1), np.inf)
+        return middle, spread, degrees
 
 
 def perturbed(
@@ -181,8 +189,11 @@ def perturbed(
     log = elementary(variance).log
     mean, within = _pooled(margin, order, n, n_left)
     between = shape**2 + variance / n
-    inside = (n - 1) * log(2 * np.pi * variance) + elementary(n).log(n) + within / variance
-    return -0.5 * (inside + log(2 * np.pi * between) + (mean - eta) ** 2 / between)
+    log_variance = log(2 * np.pi * variance)
+    log_between = log(2 * np.pi * between)
+    inside = (n - 1) * log_variance + elementary(n).log(n) + within / variance
+    of_mean = (mean - eta) ** 2 / between
+    return -0.5 * (inside + log_between + of_mean)
 
 
 def draw_perturbed(
@@ -207,4 +218,5 @@ def _pooled(
     left, right, scatter = without_order(statistics, order)
     share = n_left / n
     mean = share * left + (1 - share) * right
-    return mean, scatter + n * share * (1 - share) * (left - right) ** 2
+    of_sides = n * share * (1 - share) * (left - right) ** 2
+    return mean, scatter + of_sides

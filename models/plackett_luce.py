@@ -51,7 +51,8 @@ class ChoiceResponse(Response):
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
         """Return the log likelihood of choices at their first cells, (draws, cells); else 0."""
-        return -data["n"] * data["opens"] * self._log_total(eta, data)
+        log_total = self._log_total(eta, data)
+        return -data["n"] * data["opens"] * log_total
 
     def _log_total(self, eta: np.ndarray, data: Arrays) -> np.ndarray:
         """Return log(1 + sum of exp(-eta) over the cells of the same choice), shape of eta."""
@@ -60,16 +61,19 @@ class ChoiceResponse(Response):
         most = np.maximum.reduceat(-eta, start, axis=-1)
         most = np.maximum(most, 0.0)
         away = np.exp(-eta - most[..., stage])
-        total = np.exp(-most) + np.add.reduceat(away, start, axis=-1)
+        total = np.exp(-most)
+        total += np.add.reduceat(away, start, axis=-1)
         log_total = most + np.log(total)
         return np.asarray(log_total[..., stage])
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         """Return the derivatives; cells of a choice bend together."""
         n = data["n"]
-        chance = np.exp(-eta - self._log_total(eta, data))
-        found = without_own(n * chance, -n * chance)
-        return found._replace(joint=(_stages(data), np.sqrt(n) * chance))
+        log_total = self._log_total(eta, data)
+        chance = np.exp(-eta - log_total)
+        pull = n * chance
+        joint = (_stages(data), np.sqrt(n) * chance)
+        return without_own(pull, -pull)._replace(joint=joint)
 
     def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
@@ -92,7 +96,9 @@ def _density(opens: Quantity, eta: Quantity, n: Quantity, stage: Quantity) -> An
     """Return the log density of choices at their first cells, of tensors."""
     import pytensor.tensor as pt
 
-    total = pt.inc_subtensor(pt.zeros(stage[-1] + 1)[stage], pt.exp(-eta))
+    worth = pt.exp(-eta)
+    none = pt.zeros(stage[-1] + 1)
+    total = pt.inc_subtensor(none[stage], worth)
     return -n * opens * pt.log1p(total[stage])
 
 
@@ -151,7 +157,10 @@ class PlackettLuce(ScoreModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        others = [part.name for part in self.terms if part not in self.terms.arms or part.reads]
+        others = []
+        for part in self.terms:
+            if part not in self.terms.arms or part.reads:
+                others.append(part.name)
         if others:
             raise ValueError(
                 "terms of PlackettLuce should be Scores or Covariates of items, got "
@@ -176,11 +185,14 @@ class PlackettLuce(ScoreModel):
             place = log.place[here]
             # The order of scores with Gumbel noise is that of choices in proportion to exp(score).
             utility = score[arm] + rng.gumbel(size=len(arm))
-            arm = arm[np.argsort(-utility)]
-            names_worst = place[-2] != place[-1] and (place[:-2] == place[-2]).any()
-            if names_worst:
+            best_first = np.argsort(-utility)
+            arm = arm[best_first]
+            one_is_last = place[-2] != place[-1]
+            tied_before = place[:-2] == place[-2]
+            if one_is_last and tied_before.any():
                 rest = np.flatnonzero(place >= place[-2])
-                disutility = rng.gumbel(size=len(rest)) - score[arm[rest]]
+                noise = rng.gumbel(size=len(rest))
+                disutility = noise - score[arm[rest]]
                 worst = rest[np.argmax(disutility)]
                 arm[[worst, -1]] = arm[[-1, worst]]
             found[here] = arm

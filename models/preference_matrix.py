@@ -101,7 +101,8 @@ class PreferenceMatrix(Model):
         self.check_teams(log.teams)
         if seen is None:
             seen = seen_in(log, **options)
-        counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
+        half_ties = seen.counts[:, 2:] / 2
+        counts = seen.counts[:, :2] + half_ties
         first = seen.columns["first"]
         second = seen.columns["second"]
         turned = first > second
@@ -213,7 +214,8 @@ class PreferenceMatrix(Model):
         return np.where(itself, 0.5, win)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
-        return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)
+        outcomes = self.outcomes(posterior, conditions)
+        return np.stack([*outcomes.values()], axis=-1)
 
     def margins(self, posterior: Named, conditions: Named) -> None:
         """Return None: it is a model of who wins."""
@@ -234,4 +236,5 @@ def _draw(
     rng: np.random.Generator,
     size: Size = None,
 ) -> np.ndarray:
-    return rng.binomial(n.astype(np.int64), np.exp(log_win), size=size).astype(float)
+    drawn = rng.binomial(n.astype(np.int64), np.exp(log_win), size=size)
+    return drawn.astype(float)

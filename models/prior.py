@@ -65,15 +65,16 @@ class Prior:
 
     def __init__(self, distribution: str, *places: float, **parameters: float) -> None:
         check_text(distribution, "distribution")
-        in_order = _by_name(distribution, places)
-        if twice := in_order.keys() & parameters.keys():
+        by_place = _by_name(distribution, places)
+        if twice := by_place.keys() & parameters.keys():
             raise ValueError(
                 f"{distribution} should have each parameter once, got {min(twice)} twice"
             )
-        parameters = in_order | parameters
+        parameters = by_place | parameters
         for name, value in parameters.items():
             real(value, f"{name} of {distribution}")
-        given = tuple((name, float(parameters[name])) for name in sorted(parameters))
+        in_order = sorted(parameters.items())
+        given = tuple((name, float(value)) for name, value in in_order)
         object.__setattr__(self, "distribution", distribution)
         object.__setattr__(self, "given", given)
         _check(self)
@@ -111,7 +112,9 @@ class Prior:
         try:
             call: Any = ast.parse(f"f({found[2]})", mode="eval").body
             given = [float(ast.literal_eval(value)) for value in call.args]
-            named = {word.arg: float(ast.literal_eval(word.value)) for word in call.keywords}
+            named = {}
+            for word in call.keywords:
+                named[word.arg] = float(ast.literal_eval(word.value))
         except (SyntaxError, TypeError, ValueError):
             raise ValueError(rule) from None
         return cls(name, *given, **named)
@@ -122,25 +125,29 @@ class Prior:
         if self.distribution == "Normal":
             sigma = known["sigma"]
             standard = (values - known["mu"]) / sigma
-            return np.asarray(-0.5 * standard**2 - np.log(sigma) - 0.5 * LOG_2PI)
+            log_shape = -0.5 * standard**2
+            return np.asarray(log_shape - np.log(sigma) - 0.5 * LOG_2PI)
         flat = np.ravel(np.asarray(values, dtype=float))
         density = _log_density_of(self)
-        return np.asarray(density(flat)).reshape(np.shape(values))
+        found = np.asarray(density(flat))
+        return found.reshape(np.shape(values))
 
     def add(self, name: str, dims: str | Sequence[str] | None = None) -> Any:
         """Add a variable with this prior to the PyMC model in context."""
-        return _kind_of(self.distribution)(name, **self.parameters, dims=dims)
+        kind = _kind_of(self.distribution)
+        return kind(name, **self.parameters, dims=dims)
 
     @property
     def positive(self) -> bool:
         """Whether it is of positive numbers."""
         if self.distribution in KNOWN:
             return self.distribution != "Normal"
-        return bool(np.isneginf(self.log_density(-np.exp(LOGS))).all())
+        of_negative = self.log_density(-np.exp(LOGS))
+        return bool(np.isneginf(of_negative).all())
 
     def __str__(self) -> str:
-        inner = ", ".join(f"{name}={value:g}" for name, value in self.given)
-        return f"{self.distribution}({inner})"
+        parameters = [f"{name}={value:g}" for name, value in self.given]
+        return f"{self.distribution}({', '.join(parameters)})"
 
     def __repr__(self) -> str:
         inner = "".join(f", {name}={value!r}" for name, value in self.given)
@@ -153,7 +160,9 @@ Entries = tuple[Prior | None, ...]  # of each entry; None where nothing was said
 
 def each_of(said: Said) -> tuple[Prior, ...]:
     """Return the priors that were said of a variable, one or several by label."""
-    return (said,) if isinstance(said, Prior) else tuple(said.values())
+    if isinstance(said, Prior):
+        return (said,)
+    return tuple(said.values())
 
 
 def entries_of(said: Said, labels: Sequence[str], name: str) -> Entries:
@@ -258,15 +267,20 @@ def _by_name(distribution: str, places: tuple[float, ...]) -> dict[str, float]:
         return {}
     names = KNOWN[distribution] if distribution in KNOWN else _parameters_of(distribution)
     if len(places) > len(names):
-        got = f"{distribution}({', '.join(map(repr, places))})"
+        values = ", ".join(map(repr, places))
+        got = f"{distribution}({values})"
         raise ValueError(f"{distribution} should have the parameters {join(names)}, got {got}")
     return dict(zip(names, places, strict=False))
 
 
 def _parameters_of(name: str) -> tuple[str, ...]:
     """Return the names of the parameters of a distribution of PyMC, in its order."""
-    own = inspect.signature(_kind_of(name).dist).parameters.values()
-    return tuple(of.name for of in own if of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY))
+    kind = _kind_of(name)
+    names = []
+    for of in inspect.signature(kind.dist).parameters.values():
+        if of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY):
+            names.append(of.name)
+    return tuple(names)
 
 
 def _kind_of(name: str) -> Any:
@@ -281,7 +295,8 @@ def _kind_of(name: str) -> Any:
     operation = getattr(kind, "rv_op", None)
     several = getattr(operation, "ndim_supp", 0) > 0  # of vectors, as Dirichlet
     if kind is None or several:
-        hint = did_you_mean(name, [known for known in kinds if known != name])
+        others = [known for known in kinds if known != name]
+        hint = did_you_mean(name, others)
         raise ValueError(
             "distribution should be a distribution of PyMC for a real number, such as 'Normal', "
             f"got {name!r}{hint}"
@@ -298,6 +313,7 @@ def _log_density_of(prior: Prior) -> Any:
     from pytensor.compile.mode import Mode
 
     values = pt.vector("values")
-    made = _kind_of(prior.distribution).dist(**prior.parameters)
+    kind = _kind_of(prior.distribution)
+    log_density = pm.logp(kind.dist(**prior.parameters), values)
     mode = Mode("py", None)  # type: ignore[arg-type]  # to compile it would take longer than it runs
-    return pytensor.function([values], pm.logp(made, values), mode=mode)
+    return pytensor.function([values], log_density, mode=mode)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.cells import seats
+from bayesduel.models.cells import seats, seats_of_both
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -113,9 +113,10 @@ class RandomEffects(ByLevel, Term):
         level, known = self.level_of(cells)
         if level is None:
             return ()
-        first = [Touch((level, arm), share * known) for arm, share in seats(cells, "first")]
-        second = [Touch((level, arm), -share * known) for arm, share in seats(cells, "second")]
-        return (*first, *second)
+        touches = []
+        for arm, share in seats_of_both(cells):
+            touches.append(Touch((level, arm), share * known))
+        return tuple(touches)
 
     def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales[self.spread]
@@ -126,7 +127,8 @@ class RandomEffects(ByLevel, Term):
         if not self.samples or not new.any():
             return None
         independent = _of_independent(cells) if "first" in cells else 2.0
-        return np.asarray(parameters[self.spread])[..., None] ** 2 * new * independent
+        spread = np.asarray(parameters[self.spread])[..., None]
+        return spread**2 * new * independent
 
 
 def _of_independent(cells: Named) -> Any:

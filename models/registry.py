@@ -250,7 +250,8 @@ def term_named(term: str) -> Part:
             f"column after a colon (random:prompt), got {shown_value(term)}{hint}"
         )
     kind: Any = TERMS[name]
-    needed = [p for p in signature(kind).parameters.values() if p.default is p.empty]
+    parameters = signature(kind).parameters.values()
+    needed = [p for p in parameters if p.default is p.empty]
     if needed and not colon:
         word = next((short for short, long in SHORT.items() if long == name), name)
         raise ValueError(
@@ -288,7 +289,8 @@ def add_term(model: Model, term: str) -> ScoreModel:
     """
     own = scored(model)
     added = term_named(term)
-    known: Any = own.terms.find(DuelCovariates if isinstance(added, DuelCovariates) else Scores)
+    sought = DuelCovariates if isinstance(added, DuelCovariates) else Scores
+    known: Any = own.terms.find(sought)
     if not isinstance(added, DuelCovariates | Sources | Scores) or known is None:
         return own + added
     if isinstance(added, DuelCovariates):
@@ -383,7 +385,8 @@ def model_from_settings(description: Named, items: "Items | None" = None) -> Any
             f"description should be what model_settings returned, got {shown_value(description)}"
         )
     check_text(description["name"], "name of a model")
-    settings = _checked(settings_from_json(json.dumps(description["settings"])))
+    text = json.dumps(description["settings"])
+    settings = _checked(settings_from_json(text))
     if "(" in description["name"] or "predictor" in settings:
         raise ValueError(
             f"the model {shown_value(description['name'])} was saved by bayesduel 0.1, which this "
@@ -392,7 +395,8 @@ def model_from_settings(description: Named, items: "Items | None" = None) -> Any
     if items is not None:
         settings["items"] = items
     label = description["name"].split(" + ")[0]
-    return _made(label, settings, _classes_named(description.get("classes", {})))
+    classes = _classes_named(description.get("classes", {}))
+    return _made(label, settings, classes)
 
 
 def model_named(model: Any) -> Model:
@@ -491,7 +495,9 @@ def _called(kind: type, settings: dict[str, Any], label: str) -> Any:
     wrong = [name for name in settings if name not in own]
     missing = [name for name, needed in own.items() if needed and name not in settings]
     if wrong or missing:
-        got = f"got {join(wrong, quote=True)}" if wrong else f"without {join(missing, quote=True)}"
+        got = f"without {join(missing, quote=True)}"
+        if wrong:
+            got = f"got {join(wrong, quote=True)}"
         rule = f"should be {join(own)}" if own else "should be empty"
         raise TypeError(f"settings of {label} {rule}, {got}")
     return kind(**settings)
@@ -507,7 +513,9 @@ def _part_of(settings: dict[str, Any], items: "Items | None", classes: Mapping[s
         raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(name)}{hint}")
     if kind is ItemCovariates:
         settings["items"] = items
-    listed = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
+    listed = {}
+    for known, value in settings.items():
+        listed[known] = tuple(value) if isinstance(value, list) else value
     part: Part = _called(kind, listed, f"the term {name}")
     return part
 

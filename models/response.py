@@ -284,7 +284,8 @@ class Bernoulli(Response):
 
     def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the first arm's ``points``, a tie counting half."""
-        counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
+        half_ties = seen.counts[:, 2:] / 2
+        counts = seen.counts[:, :2] + half_ties
         return {
             "n": counts.sum(axis=-1),
             "log_coefficient": log_coefficient(counts),
@@ -308,24 +309,30 @@ class Bernoulli(Response):
         of = elementary(eta)
         if self.link == "logit":
             return points * eta - n * of.softplus(eta) + log_coefficient
-        return points * of.log_ndtr(eta) + (n - points) * of.log_ndtr(-eta) + log_coefficient
+        log_win = of.log_ndtr(eta)
+        log_loss = of.log_ndtr(-eta)
+        return points * log_win + (n - points) * log_loss + log_coefficient
 
     def _draw(
         self, eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
         rng: np.random.Generator, size: Size = None,
     ) -> np.ndarray:  # fmt: skip
         chance = self.typical_score(eta, {})
-        return rng.binomial(n.astype(np.int64), chance, size=size).astype(float)
+        drawn = rng.binomial(n.astype(np.int64), chance, size=size)
+        return drawn.astype(float)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
+        found = self._density(data["points"], eta, data["n"], data["log_coefficient"])
+        return np.asarray(found)
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         points = data["points"]
         n = data["n"]
         if self.link == "logit":
             win = expit(eta)
-            return without_own(points - n * win, -n * win * (1.0 - win))
+            slope = points - n * win
+            bend = -n * win * (1.0 - win)
+            return without_own(slope, bend)
         draws = eta.reshape(-1, len(points))
         found = of_probit(draws, points, n - points)
         slope, bend, value = (one.reshape(eta.shape) for one in found)
@@ -336,7 +343,8 @@ class Bernoulli(Response):
         return observe("points", given, eta, *beside, logp=self._density, random=self._draw)
 
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
-        return np.asarray(expit(eta) if self.link == "logit" else ndtr(eta))
+        chance = expit(eta) if self.link == "logit" else ndtr(eta)
+        return np.asarray(chance)
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -492,7 +500,9 @@ def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:
 
 def log_coefficient(counts: np.ndarray) -> np.ndarray:
     """Return the log number of orders of outcomes with these counts, (cells,) of (cells, r)."""
-    return gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1)
+    of_all = gammaln(counts.sum(axis=-1) + 1)
+    of_each = gammaln(counts + 1)
+    return of_all - of_each.sum(axis=-1)
 
 
 # -- densities, and draws from them -------------------------------------------------------
@@ -503,9 +513,11 @@ def _davidson_density(
 ) -> Any:
     softplus = elementary(eta).softplus
     # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)); elementwise, unlike pt.logaddexp
-    total = tie + softplus(eta / 2 + softplus(-eta) - tie)
-    decided = (counts[..., 0] - counts[..., 1]) * eta / 2
-    return decided + counts[..., 2] * tie - n * total + log_coefficient
+    log_decided = eta / 2 + softplus(-eta)
+    log_total = tie + softplus(log_decided - tie)
+    won = counts[..., 0] - counts[..., 1]
+    tied = counts[..., 2]
+    return won * eta / 2 + tied * tie - n * log_total + log_coefficient
 
 
 def _draw_davidson(
@@ -513,6 +525,9 @@ def _draw_davidson(
     rng: np.random.Generator, size: Size = None,
 ) -> np.ndarray:  # fmt: skip
     half = np.asarray(eta) / 2
-    weights = np.stack([half, -half, np.broadcast_to(tie, half.shape)], axis=-1)
+    of_tie = np.broadcast_to(tie, half.shape)
+    weights = np.stack([half, -half, of_tie], axis=-1)
     chance = softmax(weights, axis=-1)
-    return rng.multinomial(np.asarray(n).astype(np.int64), chance, size=size).astype(float)
+    n_duels = np.asarray(n).astype(np.int64)
+    drawn = rng.multinomial(n_duels, chance, size=size)
+    return drawn.astype(float)

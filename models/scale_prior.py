@@ -54,7 +54,8 @@ class Scale:
         if said.distribution == "HalfNormal":
             own |= {"prior": "half-normal", "size": known["sigma"]}
         elif said.distribution == "LogNormal":
-            own |= {"prior": "log-normal", "size": float(np.exp(known["mu"]))}
+            middle = float(np.exp(known["mu"]))
+            own |= {"prior": "log-normal", "size": middle}
             own["spread"] = known["sigma"]
         for name, value in own.items():
             object.__setattr__(self, name, value)
@@ -72,40 +73,50 @@ class Scale:
         parts = []
         for share, spread in self._parts:
             words = f"LogNormal(mu={mu:.4g}, sigma={spread:g})"
-            parts.append(words if share == 1 else f"{share:g} {words}")
+            if share != 1:
+                words = f"{share:g} {words}"
+            parts.append(words)
         return " + ".join(parts)
 
     def log_density(self, log_value: np.ndarray, unit: float) -> np.ndarray:
         """Return the log density of its logarithm, shape of `log_value`."""
         if isinstance(self.prior, Prior):
-            return self.prior.log_density(np.exp(log_value)) + log_value
+            value = np.exp(log_value)
+            return self.prior.log_density(value) + log_value
         if self.prior == "flat":
             return np.zeros_like(log_value)
         size = self._size(unit)
         log_size = np.log(size)
         if self.prior == "half-normal":
             constant = 0.5 * np.log(2 / np.pi) - log_size
-            square = (np.exp(log_value) / size) ** 2
-            return constant - 0.5 * square + log_value
+            standard = np.exp(log_value) / size
+            return constant - 0.5 * standard**2 + log_value
         parts = []
         for share, spread in self._parts:
-            square = ((log_value - log_size) / spread) ** 2
-            parts.append(np.log(share / spread) - 0.5 * square)
-        return np.logaddexp.reduce(parts) - 0.5 * np.log(2 * np.pi)
+            standard = (log_value - log_size) / spread
+            log_height = np.log(share / spread)
+            parts.append(log_height - 0.5 * standard**2)
+        log_sum = np.logaddexp.reduce(parts)
+        return log_sum - 0.5 * np.log(2 * np.pi)
 
     def of_logarithm(self, unit: float) -> tuple[float, float]:
         """Return mean and standard deviation of its logarithm."""
         if isinstance(self.prior, Prior):
-            mass = np.exp(self.log_density(LOGS, unit))
+            log_mass = self.log_density(LOGS, unit)
+            mass = np.exp(log_mass)
             mass /= mass.sum()
             mean = float(mass @ LOGS)
-            variance = float(mass @ (LOGS - mean) ** 2)
+            squares = (LOGS - mean) ** 2
+            variance = float(mass @ squares)
             return mean, variance**0.5
-        middle = float(np.log(self._size(unit)))
+        size = self._size(unit)
+        middle = float(np.log(size))
         if self.prior == "half-normal":  # half the logarithm of a chi-squared number
-            mean = middle - 0.5 * (np.euler_gamma + np.log(2))
+            below = np.euler_gamma + np.log(2)
+            mean = middle - 0.5 * below
             return mean, np.pi / 8**0.5
-        variance = sum(share * spread**2 for share, spread in self._parts)
+        variances = [share * spread**2 for share, spread in self._parts]
+        variance = sum(variances)
         return middle, variance**0.5
 
     def add(self, name: str, unit: Unit) -> Any:
@@ -117,21 +128,25 @@ class Scale:
             return self.prior.add(name, self.dim)
         if self.prior == "flat":
             value = pm.HalfFlat(name, dims=self.dim)
-            pm.Potential(f"{name}_flat", -pt.log(value))
+            log_value = pt.log(value)
+            pm.Potential(f"{name}_flat", -log_value)
             return value
+        size = self._size(unit)
         if self.prior == "half-normal":
-            return pm.HalfNormal(name, self._size(unit), dims=self.dim)
-        middle = pt.log(self._size(unit))
+            return pm.HalfNormal(name, size, dims=self.dim)
+        middle = pt.log(size)
         if self.tail is None:
             return pm.LogNormal(name, middle, self.spread, dims=self.dim)
         shares = []
         parts = []
         for share, spread in self._parts:
             shares.append(share)
-            parts.append(pm.LogNormal.dist(middle, spread))
+            part = pm.LogNormal.dist(middle, spread)
+            parts.append(part)
         lengths = []
         if self.dim is not None:
-            lengths.append(pm.modelcontext(None).dim_lengths[self.dim])
+            length = pm.modelcontext(None).dim_lengths[self.dim]
+            lengths.append(length)
         start = pt.full(lengths, pt.exp(middle))  # PyMC's is the mean, far out
         return pm.Mixture(name, shares, parts, dims=self.dim, initval=start)
 
@@ -140,7 +155,8 @@ class Scale:
         """Share and spread of the normal distributions of the logarithm."""
         if self.tail is None:
             return [(1.0, self.spread)]
-        return [(1.0 - self.tail[0], self.spread), self.tail]
+        share, spread = self.tail
+        return [(1.0 - share, self.spread), (share, spread)]
 
     def _size(self, unit: Unit) -> Any:
         assert isinstance(self.size, int | float)

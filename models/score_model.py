@@ -174,4 +174,5 @@ class ScoreModel(Model):
         return {"terms": [{"term": p.name, **p.settings} for p in self.terms], **own}
 
     def settled(self, log: "Duels | Rankings | Pulls") -> Self:
-        return replace(self, predictor=Terms(tuple(part.settled(log) for part in self.terms)))
+        settled = tuple(part.settled(log) for part in self.terms)
+        return replace(self, predictor=Terms(settled))

@@ -76,7 +76,8 @@ class Scores(ArmTerm):
     def __post_init__(self) -> None:
         check_one_of(self.side, "side", ("sum", "mean"))
         if self.prior is not None:
-            object.__setattr__(self, "prior", priors_of({"score": self.prior})["score"])
+            said = priors_of({"score": self.prior})
+            object.__setattr__(self, "prior", said["score"])
         if self.family is not None:
             check_type(self.family, Mapping, "family", "a dictionary from arm to family")
             families = labels_of(self.family.values(), "families")
@@ -94,8 +95,10 @@ class Scores(ArmTerm):
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them, without a prior or families where there are none."""
         found = super().settings
-        unsaid = [name for name in ("prior", "family") if found[name] is None]
-        return {name: value for name, value in found.items() if name not in unsaid}
+        for name in ("prior", "family"):
+            if found[name] is None:
+                del found[name]
+        return found
 
     def families(self, arms: Sequence[str]) -> np.ndarray | None:
         """Return the family of each arm, a number, or None where arms have none.
@@ -110,13 +113,19 @@ class Scores(ArmTerm):
                 f"{join(arms, 8, quote=True)}"
             )
         # A family may have the name of an arm: whether it is an arm stands beside the name.
-        names = [(arm not in self.family, self.family.get(arm, arm)) for arm in arms]
-        number = {name: k for k, name in enumerate(sorted({*names}))}
+        names = []
+        for arm in arms:
+            is_arm = arm not in self.family
+            names.append((is_arm, self.family.get(arm, arm)))
+        in_order = sorted({*names})
+        number = {name: k for k, name in enumerate(in_order)}
         return np.array([number[name] for name in names])
 
     def without_family(self, arms: Sequence[str]) -> list[str]:
         """Return which arms have no family, where others have one."""
-        return [] if self.family is None else [arm for arm in arms if arm not in self.family]
+        if self.family is None:
+            return []
+        return [arm for arm in arms if arm not in self.family]
 
     @property
     def priors(self) -> dict[str, Said]:
@@ -125,12 +134,17 @@ class Scores(ArmTerm):
     @property
     def scales(self) -> dict[str, Scale]:
         """The learned scale; its size is that which the response finds typical."""
-        known = isinstance(self.scale, int | float)
-        found = {} if known else {"scale": Scale("half-normal", self.scale)}
-        return found if self.family is None else found | {FAMILY: Scale("half-normal", None)}
+        found = {}
+        if not isinstance(self.scale, int | float):
+            found["scale"] = Scale("half-normal", self.scale)
+        if self.family is not None:
+            found[FAMILY] = Scale("half-normal", None)
+        return found
 
     def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
-        return float(self.scale) if isinstance(self.scale, int | float) else scales["scale"]
+        if isinstance(self.scale, int | float):
+            return float(self.scale)
+        return scales["scale"]
 
     @property
     def arms_have_own(self) -> bool:
@@ -147,15 +161,16 @@ class Scores(ArmTerm):
 
         deviation = self.deviation(scales, given, unit)
         if self.family is not None:
-            own = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="arm")
-            free = self.with_family(own, scales)
+            standard = pm.Normal("score_standard", 0.0, 1.0, dims="arm")
+            free = self.with_family(deviation * standard, scales)
             return {"score": pm.Deterministic("score", free - free.mean(), dims="arm")}
         if self.flat:
             free = pm.Flat("score_free", dims="free")
         elif centred or not self.scales:
             free = pm.Normal("score_free", 0.0, deviation, dims="free")
         else:
-            free = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="free")
+            standard = pm.Normal("score_standard", 0.0, 1.0, dims="free")
+            free = deviation * standard
         return {"score": pm.Deterministic("score", centre(free), dims="arm")}
 
     def with_family(self, own: np.ndarray, scales: Named) -> Any:
@@ -165,8 +180,10 @@ class Scores(ArmTerm):
         """
         import pymc as pm
 
-        families = self.families(pm.modelcontext(None).coords["arm"])
+        arms = pm.modelcontext(None).coords["arm"]
+        families = self.families(arms)
         if families is None:
             return own
-        standard = pm.Normal("family_standard", 0.0, 1.0, shape=int(families.max()) + 1)
+        n_families = int(families.max()) + 1
+        standard = pm.Normal("family_standard", 0.0, 1.0, shape=n_families)
         return own + scales[FAMILY] * standard[families]

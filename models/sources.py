@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models.cells import Log, levels_of, seats
+from bayesduel.models.cells import Log, levels_of, seats_of_both
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -115,8 +115,11 @@ class Sources(ByLevel, ArmTerm):
     @property
     def key(self) -> str:
         """The name, the column and the target."""
+        name = f"{self.name}:{self.by}"
+        if self.target is None:
+            return name
         of = self.target if isinstance(self.target, str) else "mix"
-        return f"{self.name}:{self.by}" + (f"={of}" if self.target is not None else "")
+        return f"{name}={of}"
 
     @property
     def spread(self) -> str:
@@ -126,7 +129,8 @@ class Sources(ByLevel, ArmTerm):
     @property
     def others(self) -> tuple[str, ...]:
         """The sources that are not the target, where that is one."""
-        return tuple(one for one in self.levels or ("", "") if one != self.target)
+        levels = self.levels or ("", "")
+        return tuple(one for one in levels if one != self.target)
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -135,12 +139,16 @@ class Sources(ByLevel, ArmTerm):
         if not isinstance(self.target, str):
             return found | {"agreement": odds}
         found["agreement"] = replace(odds, spread=OWN, tail=LIKE, dim=f"{self.by}_other")
-        return found | ({"common": odds} if len(self.others) > 1 else {})
+        if len(self.others) > 1:
+            found["common"] = odds
+        return found
 
     @property
     def dims(self) -> Dims:
-        own = {self.parameter: (self.by, "arm"), self.spread: (self.by,)}
-        return own | ({"agreement": (f"{self.by}_other",)} if isinstance(self.target, str) else {})
+        own: Dims = {self.parameter: (self.by, "arm"), self.spread: (self.by,)}
+        if isinstance(self.target, str):
+            own["agreement"] = (f"{self.by}_other",)
+        return own
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -153,7 +161,10 @@ class Sources(ByLevel, ArmTerm):
             return self.target
         if self.target is None:
             return "any, with equal weight"
-        return join([f"{100 * weight:.3g} % {level}" for level, weight in self._weights.items()])
+        shares = []
+        for level, weight in self._weights.items():
+            shares.append(f"{100 * weight:.3g} % {level}")
+        return join(shares)
 
     def neutral(self, name: str, cells: Named | None = None) -> str:
         if self.target is None:
@@ -161,7 +172,10 @@ class Sources(ByLevel, ArmTerm):
         return f"the target, {self.words}"
 
     def settled(self, log: Any) -> Self:
-        return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])
+        if self.levels is not None:
+            return self
+        _, levels = levels_of(log, self.by)
+        return replace(self, levels=levels)
 
     def levelled(self, log: Any) -> Any:
         """Return the log with the levels that are written down, in their order.
@@ -174,7 +188,8 @@ class Sources(ByLevel, ArmTerm):
             return log
         new = [label for label in labels if label not in own]
         if new:
-            raise ValueError(f"{self.by} should be one of {join(own)}, got {join(new, quote=True)}")
+            got = join(new, quote=True)
+            raise ValueError(f"{self.by} should be one of {join(own)}, got {got}")
         place = [own.index(label) for label in labels]
         place.append(-1)  # of a vote without a source, whose code is -1
         known = np.array(place)[codes]
@@ -182,13 +197,12 @@ class Sources(ByLevel, ArmTerm):
 
     def coords(self, log: Log) -> dict[str, Any]:
         whole = self.settled(log)
-        return {self.by: list(whole.levels or ()), f"{self.by}_other": list(whole.others)}
+        levels = list(whole.levels or ())
+        return {self.by: levels, f"{self.by}_other": list(whole.others)}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the scores of first and minus those of second, of the cell's source or target."""
-        members = seats(cells, "first")
-        for arm, share in seats(cells, "second"):
-            members.append((arm, -share))
+        members = seats_of_both(cells)
         touches = []
         neutral: Any = 1.0
         if self._column in cells:
@@ -217,12 +231,14 @@ class Sources(ByLevel, ArmTerm):
         others = np.delete(np.eye(n), at, axis=1)  # (n, n - 1): where each other source is
         odds = scales["agreement"] * np.ones(n - 1)
         rho = (odds - 1.0) / (odds + 1.0)
-        along = np.eye(n)[at] + rho @ others.T
+        own = np.eye(n)[at]
+        along = own + rho @ others.T
         root = 2.0 * odds**0.5 / (odds + 1.0)  # sqrt(1 - rho^2)
         beside = root @ others.T
         shared = np.eye(n)
         if "common" in scales:
-            shared = others @ _alike(scales["common"], n - 1) @ others.T
+            alike = _alike(scales["common"], n - 1)
+            shared = others @ alike @ others.T
         return _products(along) + _products(beside) * shared
 
     @property
@@ -230,24 +246,28 @@ class Sources(ByLevel, ArmTerm):
         """The weight of each source in the target."""
         levels = self.levels or ()
         if self.target is None:
-            return (1.0 / len(levels),) * len(levels) if levels else ()
-        return tuple(self._weights.get(level, 0.0) for level in levels)
+            return tuple(1.0 / len(levels) for _ in levels)
+        weights = self._weights
+        return tuple(weights.get(level, 0.0) for level in levels)
 
     def utility(self, parameters: Named, table: Any) -> Any:
         scores = parameters[self.parameter]
-        return sum(w * scores[..., s, :] for s, w in enumerate(self.weights) if w)
+        weighted = [w * scores[..., s, :] for s, w in enumerate(self.weights) if w]
+        return sum(weighted)
 
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return first's score minus second's, of the cell's source where it names one."""
         if self._column not in cells:
             return super().difference(parameters, cells)
-        return contribution(self.coefficients(parameters), self.design(cells))
+        coefficients = self.coefficients(parameters)
+        return contribution(coefficients, self.design(cells))
 
     def complete(
         self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
     ) -> dict[str, np.ndarray]:
         found = super().complete(posterior, arms)
-        return {"score": np.asarray(self.utility(found, None))} | found
+        score = self.utility(found, None)
+        return {"score": np.asarray(score)} | found
 
     @property
     def _column(self) -> str:
@@ -264,12 +284,17 @@ def _target(given: object) -> Any:
     """Return a target as it is kept: None, a level, or pairs of level and weight."""
     if given is None or isinstance(given, str):
         return given
-    pairs: Any = list(given.items()) if isinstance(given, Mapping) else given
+    pairs: Any = given
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
 
     def is_list(value: object) -> bool:
         return isinstance(value, list | tuple)
 
-    if not is_list(pairs) or not pairs or not all(is_list(p) and len(p) == 2 for p in pairs):
+    def is_pair(value: Any) -> bool:
+        return is_list(value) and len(value) == 2
+
+    if not is_list(pairs) or not pairs or not all(map(is_pair, pairs)):
         raise TypeError(
             "target should be a level, or a dictionary of weights by level, got "
             f"{shown_value(given)}"
@@ -293,4 +318,6 @@ def _products(values: Any) -> Any:
 def _alike(odds: Any, n: int) -> Any:
     """Return the matrix of one correlation between n, from -1 / (n - 1) at odds 0 to 1, (n, n)."""
     rho = (odds - 1.0) / (odds + (n - 1.0))
-    return rho * np.ones((n, n)) + (1.0 - rho) * np.eye(n)
+    alike = rho * np.ones((n, n))
+    own = (1.0 - rho) * np.eye(n)
+    return alike + own

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import Log, check_covariates, levels_of, seats
+from bayesduel.models.cells import Log, check_covariates, levels_of, seats, seats_of_both
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
@@ -462,10 +462,8 @@ class ArmTerm(Term):
     def design(self, cells: Named) -> tuple[Touch, ...]:
         one = np.ones(np.shape(cells["first"]))
         touches = []
-        for arm, share in seats(cells, "first"):
+        for arm, share in seats_of_both(cells):
             touches.append(Touch((arm,), share * one))
-        for arm, share in seats(cells, "second"):
-            touches.append(Touch((arm,), -share * one))
         return tuple(touches)
 
     def difference(self, parameters: Named, cells: Named) -> Any:

@@ -25,9 +25,11 @@ def _log_chance(x: float) -> tuple[float, float]:
     log_density = -0.5 * x * x - HALF_LOG_2PI
     if x > FAR:
         chance = 0.5 * math.erfc(-x / ROOT_2)
-        return math.log(chance), math.exp(log_density) / chance
+        pull = math.exp(log_density) / chance
+        return math.log(chance), pull
     r = 1.0 / (x * x)
-    rest = 1.0 - 5.0 * r * (1.0 - 7.0 * r * (1.0 - 9.0 * r))
+    last = 1.0 - 7.0 * r * (1.0 - 9.0 * r)
+    rest = 1.0 - 5.0 * r * last
     series = 1.0 - r * (1.0 - 3.0 * r * rest)
     log_chance = log_density - math.log(-x) + math.log(series)
     return log_chance, -x / series
@@ -62,12 +64,14 @@ def of_probit(
                 log_chance, pull = _log_chance(x)
                 weighted = won * pull
                 slope[draw, cell] += weighted
-                bend[draw, cell] -= weighted * (pull + x)
+                curvature = weighted * (pull + x)
+                bend[draw, cell] -= curvature
                 value[draw, cell] += won * log_chance
             if lost != 0.0:
                 log_chance, pull = _log_chance(-x)
                 weighted = lost * pull
                 slope[draw, cell] -= weighted
-                bend[draw, cell] -= weighted * (pull - x)
+                curvature = weighted * (pull - x)
+                bend[draw, cell] -= curvature
                 value[draw, cell] += lost * log_chance
     return slope, bend, value

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesduel.models.cells import Log, seats
+from bayesduel.models.cells import Log, seats_of_both
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -107,7 +107,8 @@ class TimeVarying(Term):
             raise ValueError(f"periods should be from 2 to 200, got {self.periods}")
         if self.edges is not None:
             edges = _limits_of(self.edges)
-            if len(edges) < 3 or not (np.diff(_as_numbers(edges)) > 0).all():
+            increases = np.diff(_as_numbers(edges)) > 0
+            if len(edges) < 3 or not increases.all():
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
             object.__setattr__(self, "edges", _written(edges))
         super().__post_init__()
@@ -124,7 +125,9 @@ class TimeVarying(Term):
             with suppress(ValueError):
                 return cls(edges=tuple(map(float, limits)))
             return cls(edges=tuple(limits))
-        return cls(periods=int(text)) if text.isdecimal() else cls(text)  # type: ignore[arg-type]
+        if text.isdecimal():
+            return cls(periods=int(text))
+        return cls(text)  # type: ignore[arg-type]
 
     def settled(self, log: Any) -> Self:
         edges = self._limits(log)
@@ -134,52 +137,63 @@ class TimeVarying(Term):
 
     def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
-        inner = _as_numbers(self._limits(log))[1:-1]
-        return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
+        edges = _as_numbers(self._limits(log))
+        period = np.searchsorted(edges[1:-1], _times(log), side="right")
+        return {"period_of_cell": period}
 
     def beyond(self, log: Log) -> dict[str, np.ndarray]:
         """Return how many periods after the last one each vote is, (votes,)."""
         edges = _as_numbers(self._limits(log))
-        after = (_times(log) - edges[-1]) / (edges[-1] - edges[-2])
-        return {"periods_ahead": np.ceil(np.maximum(after, 0.0))}
+        last = edges[-1]
+        length = last - edges[-2]
+        after = (_times(log) - last) / length
+        ahead = np.maximum(after, 0.0)
+        return {"periods_ahead": np.ceil(ahead)}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the middle of each period: a datetime64, or a number."""
         edges = _as_numbers(self._limits(log))
         middle = (edges[1:] + edges[:-1]) / 2
         if _is_dated(log):
-            middle = middle.astype("int64").astype("datetime64[us]")
+            middle = _as_dates(middle)
         return {"period": middle, "earlier": middle[:-1]}
 
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
         ends = _as_numbers(_limits_of(self.edges))[[0, -1]]
-        dated = np.issubdtype(coords["period"].dtype, np.datetime64)
-        return {"time": ends.astype("int64").astype("datetime64[us]") if dated else ends}
+        if np.issubdtype(coords["period"].dtype, np.datetime64):
+            ends = _as_dates(ends)
+        return {"time": ends}
 
     def neutral(self, name: str, cells: Named | None = None) -> str:
         if self.edges is None:
             return "the end of the log"
         end = self.edges[-1]
-        return f"the end of the log, {end if isinstance(end, str) else f'{end:g}'}"
+        shown = end if isinstance(end, str) else f"{end:g}"
+        return f"the end of the log, {shown}"
 
     @property
     def scales(self) -> dict[str, Scale]:
         drift = {"drift": Scale("half-normal", self.prior)}
         if self.process == "walk":
             return drift
-        n = self.periods if self.edges is None else len(self.edges) - 1
-        return drift | {"length": Scale("log-normal", n / 3.0, 0.5, in_units=False)}
+        n = self.periods
+        if self.edges is not None:
+            n = len(self.edges) - 1
+        length = Scale("log-normal", n / 3.0, 0.5, in_units=False)
+        return drift | {"length": length}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         if "period_of_cell" not in cells:
             return ()
         period = cells["period_of_cell"]
         last = len(self.edges or ()) - 2
-        before = (period < last) * 1.0
-        at = period * (period < last)
-        first = [Touch((at, arm), share * before) for arm, share in seats(cells, "first")]
-        second = [Touch((at, arm), -share * before) for arm, share in seats(cells, "second")]
-        return (*first, *second)
+        is_before = period < last
+        before = is_before * 1.0
+        at = period * is_before
+        touches = []
+        for arm, share in seats_of_both(cells):
+            touches.append(Touch((at, arm), share * before))
+        return tuple(touches)
 
     def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales["drift"]
@@ -200,13 +214,16 @@ class TimeVarying(Term):
         gap = np.subtract.outer(before, before)
         apart = np.e ** (curve * gap**2)
         until = np.e ** (curve * before**2)
-        return apart - until[:, None] - until[None, :] + 1.0 + 1e-6 * np.eye(len(before))
+        jitter = 1e-6 * np.eye(len(before))
+        return apart - until[:, None] - until[None, :] + 1.0 + jitter
 
     def coefficients(self, parameters: Named) -> Any:
         """Return how far ratings were from today's."""
         if "change" in parameters:
             return parameters["change"]
-        return parameters["rating"][..., :-1, :] - parameters["score"][..., None, :]
+        rating = parameters["rating"]
+        today = parameters["score"][..., None, :]
+        return rating[..., :-1, :] - today
 
     def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         """Return the predictor of cells, each draw with a future of its own after the last period.
@@ -214,16 +231,22 @@ class TimeVarying(Term):
         The future of an arm is the same normal number at all times, from a fixed seed.
         """
         found = super().apply(eta, parameters, cells)
-        if not np.any(cells.get("periods_ahead", 0.0)):
+        periods = cells.get("periods_ahead", 0.0)
+        if not np.any(periods):
             return found
-        normal = np.random.default_rng(0).standard_normal(np.shape(parameters["score"]))
-        for ahead in np.unique(cells["periods_ahead"]):
+        shape = np.shape(parameters["score"])
+        normal = np.random.default_rng(0).standard_normal(shape)
+        sides = {}
+        for name, values in cells.items():
+            if name.split("_")[0] in ("first", "second"):
+                sides[name] = values
+        design = Scores().design(sides)
+        for ahead in np.unique(periods):
             if ahead:
-                here = {n: v for n, v in cells.items() if n in ("first", "second")}
-                here |= {n: v for n, v in cells.items() if n.startswith(("first_", "second_"))}
                 mean, deviation = self._future(parameters, ahead)
-                move = contribution(mean + deviation * normal, Scores().design(here))
-                found = found + move * (cells["periods_ahead"] == ahead)
+                change = mean + deviation * normal
+                move = contribution(change, design)
+                found = found + move * (periods == ahead)
         return found
 
     def _future(self, parameters: Named, ahead: float) -> tuple[Any, Any]:
@@ -236,14 +259,19 @@ class TimeVarying(Term):
             return 0.0, drift * ahead**0.5
         change = np.asarray(self.coefficients(parameters))
         n = change.shape[-2]
-        before = np.append(np.arange(n, 0, -1), -ahead)  # periods until the last one
-        mean = np.empty((len(change), change.shape[-1]))
-        deviation = np.empty((len(change), 1))
+        until_last = np.arange(n, 0, -1)
+        before = np.append(until_last, -ahead)  # periods until the last one
+        n_draws = len(change)
+        mean = np.empty((n_draws, change.shape[-1]))
+        deviation = np.empty((n_draws, 1))
         for k, length in enumerate(np.asarray(parameters["length"])):
             whole = self._between(before, length)
-            share = np.linalg.solve(whole[:n, :n], whole[:n, n])
+            past = whole[:n, :n]
+            with_past = whole[:n, n]
+            share = np.linalg.solve(past, with_past)
             mean[k] = share @ change[k]
-            deviation[k] = max(whole[n, n] - share @ whole[:n, n], 0.0) ** 0.5
+            variance = whole[n, n] - share @ with_past
+            deviation[k] = max(variance, 0.0) ** 0.5
         return mean, drift * deviation
 
     def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
@@ -251,8 +279,9 @@ class TimeVarying(Term):
         import pytensor.tensor as pt
 
         found = super().add(given, unit, scales, centred=centred)
-        score = pm.modelcontext(None)["score"]
-        then = pt.concatenate([score[None] + found["change"], score[None]], axis=0)
+        today = pm.modelcontext(None)["score"][None]
+        past = today + found["change"]
+        then = pt.concatenate([past, today], axis=0)
         pm.Deterministic("rating", then, dims=("period", "arm"))
         return found
 
@@ -263,7 +292,8 @@ class TimeVarying(Term):
         change = found.pop("change", None)
         if change is not None and "rating" not in found:
             today = found["score"][..., None, :]
-            found["rating"] = np.concatenate([today + change, today], axis=-2)
+            past = today + change
+            found["rating"] = np.concatenate([past, today], axis=-2)
         return found
 
     def _limits(self, log: Log) -> np.ndarray:
@@ -283,7 +313,9 @@ class TimeVarying(Term):
             )
         n = min(self.periods, distinct)
         edges = np.linspace(times.min(), times.max(), n + 1)
-        return _dates(edges, times) if _is_dated(log) else edges
+        if not _is_dated(log):
+            return edges
+        return _dates(edges, times)
 
 
 def _limits_of(edges: Any) -> np.ndarray:
@@ -295,7 +327,8 @@ def _limits_of(edges: Any) -> np.ndarray:
     if given.dtype.kind in "biuf":
         return given.astype(float).ravel()
     try:
-        return np.array([str(edge) for edge in given.ravel()], dtype="datetime64[us]")
+        labels = [str(edge) for edge in given.ravel()]
+        return np.array(labels, dtype="datetime64[us]")
     except ValueError:
         rule = "edges should be numbers or dates such as 2026-05-01"
         raise TypeError(f"{rule}, got {shown_value(edges)}") from None
@@ -303,7 +336,14 @@ def _limits_of(edges: Any) -> np.ndarray:
 
 def _as_numbers(edges: np.ndarray) -> np.ndarray:
     """Return limits as the times of votes are compared with them: dates in microseconds."""
-    return edges.astype("int64").astype(float) if edges.dtype.kind == "M" else edges
+    if edges.dtype.kind != "M":
+        return edges
+    return edges.astype("int64").astype(float)
+
+
+def _as_dates(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers of microseconds as dates."""
+    return numbers.astype("int64").astype("datetime64[us]")
 
 
 def _written(edges: np.ndarray) -> tuple[float, ...] | tuple[str, ...]:
@@ -321,19 +361,24 @@ def _dates(edges: np.ndarray, times: np.ndarray) -> np.ndarray:
     """
     second = 1_000_000  # microseconds
     later = np.ceil(edges / second) * second
-    exact = (times % second == 0).all() and (np.diff(later) > 0).all()
-    return (later if exact else np.ceil(edges)).astype("int64").astype("datetime64[us]")
+    whole_seconds = (times % second == 0).all()
+    apart = np.diff(later) > 0
+    if whole_seconds and apart.all():
+        return _as_dates(later)
+    return _as_dates(np.ceil(edges))
 
 
 def _check_limits(edges: np.ndarray, log: Any) -> None:
     """Raise ValueError if no vote lies within the limits; warn of votes beyond them."""
     times = _times(log)
     limits = _as_numbers(edges)
-    ends = np.array([times.min(), times.max()])
-    seen = ends.astype("int64").astype("datetime64[us]") if _is_dated(log) else ends
+    seen = np.array([times.min(), times.max()])
+    if _is_dated(log):
+        seen = _as_dates(seen)
     span = join(_written(seen), word="to")
     own = join(_written(edges))
-    beyond = int(((times < limits[0]) | (times > limits[-1])).sum())
+    outside = (times < limits[0]) | (times > limits[-1])
+    beyond = int(outside.sum())
     if beyond == len(times):
         raise ValueError(
             f"edges should part the votes, whose times are {span}, but no vote lies within {own}"
@@ -347,7 +392,8 @@ def _check_limits(edges: np.ndarray, log: Any) -> None:
 
 def _is_dated(log: Any) -> bool:
     """Return whether the times of a log are dates."""
-    return bool(np.issubdtype(log.votes.time.dtype, np.datetime64))
+    kind = log.votes.time.dtype
+    return bool(np.issubdtype(kind, np.datetime64))
 
 
 def _times(log: Any) -> np.ndarray:

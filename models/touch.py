@@ -37,10 +37,13 @@ def check_touches(term: str, touches: Any, n_cells: int) -> None:
     term: the name of the term whose design it is.
     """
     name = f"{term}.design"
-    if not isinstance(touches, tuple) or not all(isinstance(one, Touch) for one in touches):
+    is_tuple = isinstance(touches, tuple)
+    if not is_tuple or not all(isinstance(one, Touch) for one in touches):
         raise TypeError(f"{name} should return a tuple of Touch, got {shown_value(touches)}")
     for at, value in touches:
-        shapes = {np.shape(place) for place in at} if isinstance(at, tuple) else {None}
+        shapes: set[Any] = {None}
+        if isinstance(at, tuple):
+            shapes = set(map(np.shape, at))
         by_cell = not shapes or (n_cells,) in shapes
         if not by_cell or not shapes <= {(), (n_cells,)}:
             raise ValueError(
@@ -48,16 +51,19 @@ def check_touches(term: str, touches: Any, n_cells: int) -> None:
                 f"({n_cells},) each, or () where all cells have the same coefficients, "
                 f"got {shown_value(at)}"
             )
-        if np.shape(value)[:1] != (n_cells,) or np.ndim(value) > 2:
+        shape = np.shape(value)
+        if shape[:1] != (n_cells,) or len(shape) > 2:
             raise ValueError(
                 f"{name} should give Touch a number per cell, ({n_cells},), or a row of numbers, "
-                f"({n_cells}, coefficients), got the shape {np.shape(value)}"
+                f"({n_cells}, coefficients), got the shape {shape}"
             )
-        bad = ~np.isfinite(np.asarray(value, dtype=float)).reshape(n_cells, -1).all(axis=1)
+        numbers = np.asarray(value, dtype=float)
+        finite = np.isfinite(numbers).reshape(n_cells, -1)
+        bad = ~finite.all(axis=1)
         if bad.any():
+            first = numbers[bad].ravel()[0]
             raise ValueError(
-                f"{name} should give Touch finite numbers, got "
-                f"{np.asarray(value, dtype=float)[bad].ravel()[0]:g} in {bad.sum():,} of "
+                f"{name} should give Touch finite numbers, got {first:g} in {bad.sum():,} of "
                 f"{n_cells:,} cells: give a cell that does not say its number 0, which is neutral"
             )
 

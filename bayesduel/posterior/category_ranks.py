@@ -37,7 +37,8 @@ class CategoryRanks(Record):
         """Return where the ranking changes between categories; `noun` is what an arm is called."""
         table = self.table()
         confidence = self.attrs["confidence"]
-        n_changed = int((table["reversed_pairs"] > 0).sum())
+        changed = table["reversed_pairs"] > 0
+        n_changed = int(changed.sum())
         level = f"with probability {confidence:g} or more"
         n = len(table)
         nouns = plural(noun)
@@ -50,14 +51,17 @@ class CategoryRanks(Record):
         words += " A pair is reversed if its order in the category is not its overall order."
         overall = self["overall_best_probability"].values
         top = int(overall.argmax())
-        name = shorten(str(self["arm"].values[top]), SENTENCE)
-        other = table[table["best_differs_probability"] >= confidence]
+        label = str(self["arm"].values[top])
+        name = shorten(label, SENTENCE)
+        chance = probability(overall[top])
+        differs = table["best_differs_probability"] >= confidence
+        other = table[differs]
         average = "on average over the categories, weighted by their votes"
-        first = f" The best {noun} {average}, is {name} (probability {probability(overall[top])})."
+        words += f" The best {noun} {average}, is {name} (probability {chance})."
         if other.empty:
-            return f"{words}{first} No category has another best {noun} {level}."
+            return f"{words} No category has another best {noun} {level}."
         names = join(other.index, 4)
-        return f"{words}{first} Another {noun} is the best {level} in {names}."
+        return f"{words} Another {noun} is the best {level} in {names}."
 
     def reversal_words(self) -> str:
         """Return what the printed columns of reversed pairs are."""
@@ -72,9 +76,10 @@ class CategoryRanks(Record):
         best = self["best_probability"].values
         rows = np.arange(len(best))
         leader = best.argmax(axis=1)
+        duels_of_arms = self["duels"].sum("arm").values
         frame = pd.DataFrame(
             {
-                "duels": (self["duels"].sum("arm").values / 2).astype(int),
+                "duels": (duels_of_arms / 2).astype(int),
                 "best": self["arm"].values[leader],
                 "best_probability": best[rows, leader],
                 "best_differs_probability": self["best_differs_probability"].values,
@@ -100,7 +105,8 @@ class CategoryRanks(Record):
         per category and pair, the most probable first: ``ahead`` has the larger score in the
         category, ``behind`` overall.
         """
-        least = self.attrs["confidence"] if least is None else least
+        if least is None:
+            least = self.attrs["confidence"]
         chance = self["reversed_probability"].values
         category, behind, ahead = np.nonzero(chance >= least)
         arms = self["arm"].values
@@ -117,7 +123,8 @@ class CategoryRanks(Record):
     def summary(self) -> dict[str, Any]:
         """Return sentence, categories, scores and changes as plain dictionaries and lists."""
         parts = ("score_mean", "score_lower", "score_upper", "rank_mean")
-        overall = self[[f"overall_{name}" for name in parts]].to_dataframe()
+        names = [f"overall_{name}" for name in parts]
+        overall = self[names].to_dataframe()
         found = {
             **self.attrs,
             "overall": overall.set_axis(parts, axis=1),
@@ -198,10 +205,11 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
     two = ("category", "arm")
     three = ("category", "arm", "opponent")
     placed = 1 + ranks(overall)
+    is_best = placed == 1
     variables: dict[str, Any] = {
         **_summary("overall_score", "arm", overall, confidence),
         **_summary("overall_rank", "arm", placed, confidence),
-        "overall_best_probability": ("arm", (placed == 1).mean(axis=0)),
+        "overall_best_probability": ("arm", is_best.mean(axis=0)),
         **_summary("spread", (), draws[term.spread], confidence),
     }
     by_category: dict[str, list[np.ndarray]] = {}
@@ -213,21 +221,25 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
         found = _mean_and_ends("score", score, confidence)
         found |= _mean_and_ends("rank", rank, confidence)
         found |= _mean_and_ends("deviation", own, confidence)
-        found["best_probability"] = (rank == 1).mean(axis=0)
-        found["best_differs_probability"] = (score.argmax(axis=1) != best).mean()
+        is_best = rank == 1
+        found["best_probability"] = is_best.mean(axis=0)
+        differs = score.argmax(axis=1) != best
+        found["best_differs_probability"] = differs.mean()
         found["reversed_probability"] = _reversed(overall, score)
         for name, values in found.items():
             by_category.setdefault(name, []).append(values)
     dims = {"best_differs_probability": "category", "reversed_probability": three}
     for name, each in by_category.items():
-        variables[name] = (dims.get(name, two), np.stack(each))
+        of_name = dims.get(name, two)
+        variables[name] = (of_name, np.stack(each))
     chance = variables["reversed_probability"][1]
     n_pairs = n_arms * (n_arms - 1) / 2
     expected = chance.sum(axis=(1, 2))
     n_reversed = (chance >= confidence).sum(axis=(1, 2))
     variables["reversed_share"] = ("category", expected / n_pairs)
     variables["reversed_pairs"] = ("category", n_reversed)
-    variables["duels"] = (two, _duels(fit, term.by, len(categories), n_arms))
+    duels = _duels(fit, term.by, len(categories), n_arms)
+    variables["duels"] = (two, duels)
     attrs = {
         "confidence": float(confidence),
         "n_draws": n,
@@ -235,7 +247,8 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
         "source": fit.attrs.get("source", ""),
     }
     coords = {"category": categories, "arm": arms, "opponent": arms}
-    result = CategoryRanks(xr.Dataset(variables, coords=coords, attrs=attrs))
+    dataset = xr.Dataset(variables, coords=coords, attrs=attrs)
+    result = CategoryRanks(dataset)
     result.attrs["sentence"] = result.words()
     return result
 
@@ -255,12 +268,16 @@ def _summary(
 ) -> dict[str, tuple[Any, np.ndarray]]:
     """Return posterior mean and interval as variables; draws first."""
     found = _mean_and_ends(name, draws, confidence)
-    return {key: (dims, values) for key, values in found.items()}
+    variables = {}
+    for key, values in found.items():
+        variables[key] = (dims, values)
+    return variables
 
 
 def _mean_and_ends(name: str, draws: np.ndarray, confidence: float) -> dict[str, np.ndarray]:
     """Return posterior mean and interval; draws first."""
-    low, high = eti(np.moveaxis(draws, 0, -1), confidence)
+    draws_last = np.moveaxis(draws, 0, -1)
+    low, high = eti(draws_last, confidence)
     return {
         f"{name}_mean": np.asarray(draws.mean(axis=0)),
         f"{name}_lower": np.asarray(low),
@@ -291,5 +308,8 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
     found = np.zeros((n_categories, n_sides))
     for side in ("first", "second"):
         arm = data[side].to_numpy()[known]
-        np.add.at(found, (category[known], arm), n)
-    return found if teams is None else found @ teams.matrix(n_arms)
+        at = (category[known], arm)
+        np.add.at(found, at, n)
+    if teams is None:
+        return found
+    return found @ teams.matrix(n_arms)

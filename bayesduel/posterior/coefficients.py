@@ -1,7 +1,7 @@
 """Coefficients of terms, attributes on the scale of their table, and predictions for new items."""
 
 from collections.abc import Iterator
-from itertools import cycle, product
+from itertools import compress, cycle, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,14 +34,17 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
     def __repr__(self) -> str:
         if not self._complete:
             return super().__repr__()
-        notes = [f"{100 * self.attrs['ci_prob']:g} % intervals."]
+        level = 100 * self.attrs["ci_prob"]
+        notes = [f"{level:g} % intervals."]
         if self.attrs.get("dependent"):
             notes.insert(0, self.attrs["dependent"])
         if len(self):
-            notes.append(f"One row, by its name: .loc[{str(self.index[0])!r}]")
+            first = str(self.index[0])
+            notes.append(f"One row, by its name: .loc[{first!r}]")
         columns = ", ".join(map(str, self.columns))
         notes.append(f"Columns of this pandas.DataFrame: {columns}")
-        return screen((), [*printed_tables(self), ""], notes, whole=".to_string()")
+        tables = [*printed_tables(self), ""]
+        return screen((), tables, notes, whole=".to_string()")
 
     def _repr_html_(self) -> str:
         if not self._complete:
@@ -52,7 +55,8 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
     @property
     def _complete(self) -> bool:
         """Whether nothing that its table shows was taken away in place."""
-        return {*COLUMNS} <= {*self.columns} and "ci_prob" in self.attrs
+        has_columns = {*COLUMNS} <= {*self.columns}
+        return has_columns and "ci_prob" in self.attrs
 
 
 def coefficients(
@@ -124,7 +128,9 @@ def coefficients(
     effects = _effects(fit, draws, ci_prob)
     if effects is not None:
         parts.append(effects)
-    numbers = [*_learned(fit, draws), *(_levels(fit, draws) if levels else ())]
+    numbers = [*_learned(fit, draws)]
+    if levels:
+        numbers += _levels(fit, draws)
     rows = []
     for term, kind, name, values in numbers:
         interval = with_interval(name, values, ci_prob)
@@ -134,7 +140,8 @@ def coefficients(
         parts.append(further.set_index("name"))
     frame = pd.concat(parts)
     others = [column for column in frame if column not in COLUMNS]
-    found = Coefficients(frame[[*COLUMNS, *others]])
+    in_order = frame[[*COLUMNS, *others]]
+    found = Coefficients(in_order)
     items = fit.duel.model.terms.items
     found.attrs |= {
         "dependent": items.dependence(fit.duel.arms) if items else "",
@@ -157,9 +164,10 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
         items = model.terms.items
         assert items is not None
         means = np.array([attribute.mean for attribute in items.attributes])
-        of_zero = draws["intercept"] - one @ means
+        intercept = draws["intercept"]
+        of_zero = intercept - one @ means
         one = np.column_stack([one, of_zero])
-        standard = np.column_stack([standard, draws["intercept"]])
+        standard = np.column_stack([standard, intercept])
         effects.append(_Effect("intercept", "intercept"))
     described = pd.DataFrame(effects)
     columns: dict[str, Any] = {"term": described["term"], "kind": "effect"}
@@ -175,16 +183,21 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
     won = np.clip(score, rounding, 1)
     lost = np.clip(1 - score, rounding, 1)
     odds = won / lost
-    middle = np.exp(np.median(np.log(odds), axis=0))
+    log_odds = np.median(np.log(odds), axis=0)
+    middle = np.exp(log_odds)
     columns |= with_interval("odds_ratio", odds, ci_prob, middle)
     columns |= with_interval("change", score - 0.5, ci_prob)
     columns |= with_interval("standard", standard, ci_prob)
     if "taste" in draws:  # the spread of judges by attribute
         spread = np.full(one.shape, np.nan)  # the side and covariates of the duel have none
-        of_items = (described["term"] == model.terms.find(ItemCovariates).key).to_numpy()
-        spread[:, of_items] = draws["judge_spread"] / units[of_items]
-        columns |= with_interval("judge_spread", spread, ci_prob, np.median(spread, axis=0))
-    return pd.DataFrame(columns).set_axis(pd.Index(described["name"], name="name"))
+        key = model.terms.find(ItemCovariates).key
+        of_items = (described["term"] == key).to_numpy()
+        own_units = units[of_items]
+        spread[:, of_items] = draws["judge_spread"] / own_units
+        middle = np.median(spread, axis=0)
+        columns |= with_interval("judge_spread", spread, ci_prob, middle)
+    names = pd.Index(described["name"], name="name")
+    return pd.DataFrame(columns).set_axis(names)
 
 
 class _Effect(NamedTuple):
@@ -220,11 +233,14 @@ def _standardised(
             effects += _of_covariates(part, fit)
         elif len(dims) < 2 and "arm" not in dims:
             effect = np.asarray(part.coefficients(draws))
-            parts.append(effect.reshape(len(draws[part.parameter]), -1))
+            n_draws = len(draws[part.parameter])
+            parts.append(effect.reshape(n_draws, -1))
             called = LABELS.get(part.parameter, part.parameter)
             for label in _labels(fit, part.parameter, called):
                 effects.append(_Effect(label, part.key))
-    return np.column_stack(parts) if parts else np.empty(0), effects
+    if not parts:
+        return np.empty(0), effects
+    return np.column_stack(parts), effects
 
 
 def _of_attributes(part: ItemCovariates) -> list[_Effect]:
@@ -255,15 +271,19 @@ def _learned(fit: xr.DataTree, draws: dict[str, np.ndarray]) -> Iterator[_Number
     """Yield the numbers that terms and the response learn beside effects."""
     model = fit.duel.model
     known = model.parameters(draws)
-    owners = {name: part.key for part in model.terms for name in part.scales}
+    owners: dict[str, str] = {}
+    for part in model.terms:
+        owners |= dict.fromkeys(part.scales, part.key)
     of_terms = [name.removesuffix("_over_1") for name in model.scales]
-    for name in dict.fromkeys([*of_terms, *model.response.own]):
+    names = dict.fromkeys([*of_terms, *model.response.own])
+    for name in names:
         with_effects = name == "judge_spread" and "taste" in draws
         if with_effects or name not in fit["posterior"]:
             continue
         owner = owners.get(name, "response")
         labels = _labels(fit, name, name)
-        for label, values in zip(labels, _flat(known[name]).T, strict=True):
+        columns = _flat(known[name]).T
+        for label, values in zip(labels, columns, strict=True):
             yield owner, "parameter", label, values
 
 
@@ -274,7 +294,8 @@ def _levels(fit: xr.DataTree, draws: dict[str, np.ndarray]) -> Iterator[_Number]
             continue  # its effects are all in the table
         if not isinstance(part, Term) or part.parameter not in draws:
             continue
-        if len(part.dims.get(part.parameter, ())) > 1:
+        dims = part.dims.get(part.parameter, ())
+        if len(dims) > 1:
             labels = _labels(fit, part.parameter, "")
             columns = _flat(draws[part.parameter]).T
             for label, values in zip(labels, columns, strict=True):
@@ -291,7 +312,8 @@ def _labels(fit: xr.DataTree, name: str, called: str) -> list[str]:
     posterior = fit["posterior"].dataset
     levels = []
     for dim in posterior[name].dims[2:]:
-        levels.append([str(level) for level in posterior[dim].to_numpy()])
+        of_dim = posterior[dim].to_numpy()
+        levels.append(map(str, of_dim))
     labels = []
     for at in product(*levels):
         named = filter(None, (called, *at))
@@ -365,7 +387,7 @@ def predict_items(
         )
     beyond = _outside(items, model)
     if beyond.any():
-        named = [label for label, n in zip(items.labels, beyond, strict=True) if n]
+        named = list(compress(items.labels, beyond))
         warn(
             "items should have attributes within the table that was fitted, got numbers outside "
             f"its range for {join(named)}: the prediction extrapolates",
@@ -374,7 +396,8 @@ def predict_items(
     if "intercept" in draws:
         return _chances(draws, model, items, beyond, ci_prob)
     rng = np.random.default_rng(seed)
-    known = draws["coefficient"] @ model.terms.items.matrix(fit.duel.arms).T
+    fitted = model.terms.items.matrix(fit.duel.arms)
+    known = draws["coefficient"] @ fitted.T
     if "effect" in draws:
         known += draws["effect"]
     best = known.max(axis=1)
@@ -382,14 +405,18 @@ def predict_items(
     for attributes, outside in zip(items.matrix(), beyond, strict=True):
         utility = draws["coefficient"] @ attributes
         if "effect" in draws:
-            utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        score = model.typical_score(utility[:, None] - known, draws)
-        row = with_interval("win_rate", score.mean(axis=1), ci_prob)
+            normal = rng.standard_normal(len(utility))
+            utility = utility + draws["effect_scale"] * normal
+        difference = utility[:, None] - known
+        win_rate = model.typical_score(difference, draws).mean(axis=1)
+        row = with_interval("win_rate", win_rate, ci_prob)
         # Utilities that differ by less than 1e-9 are equal: of items with the same attributes
-        row["beats_best"] = float((utility > best + 1e-9).mean())
+        beats_best = utility > best + 1e-9
+        row["beats_best"] = float(beats_best.mean())
         row["outside"] = int(outside)
         rows.append(row)
-    frame = pd.DataFrame(rows, index=pd.Index(items.labels, name="item"))
+    index = pd.Index(items.labels, name="item")
+    frame = pd.DataFrame(rows, index=index)
     frame.attrs |= {"ci_prob": ci_prob, "covariance": used}
     return frame.sort_values("win_rate", ascending=False, kind="stable")
 
@@ -400,11 +427,13 @@ def _chances(
     """Return the chance that each item pays, best first."""
     chance = model.chance(draws, items.matrix())
     n_draws, n_items = chance.shape
-    times_best = np.bincount(chance.argmax(axis=1), minlength=n_items)
+    best = chance.argmax(axis=1)
+    times_best = np.bincount(best, minlength=n_items)
     columns = with_interval("chance", chance, ci_prob)
     columns["best"] = times_best / n_draws
     columns["outside"] = beyond
-    frame = pd.DataFrame(columns, index=pd.Index(items.labels, name="item"))
+    index = pd.Index(items.labels, name="item")
+    frame = pd.DataFrame(columns, index=index)
     frame.attrs |= {"ci_prob": ci_prob, "covariance": "model"}
     return frame.sort_values("chance", ascending=False, kind="stable")
 
@@ -434,8 +463,10 @@ def explained_share(
             "fit should have an item effect: without it the attributes explain everything"
         )
     missed = draws["effect_scale"] ** 2
-    share = 1 - missed / draws["score"].var(axis=1, ddof=1)
-    middle, lower, upper = map(float, with_interval("share", share, ci_prob).values())
+    between = draws["score"].var(axis=1, ddof=1)
+    share = 1 - missed / between
+    found = with_interval("share", share, ci_prob)
+    middle, lower, upper = map(float, found.values())
     return middle, lower, upper
 
 
@@ -456,9 +487,12 @@ def parameter_draws(
         raise ValueError(
             f"judge should be None for a fit without JudgeTastes, got {shown_value(judge)}"
         )
-    judges = [str(name) for name in fit["posterior"]["judge"].to_numpy()]
+    labels = fit["posterior"]["judge"].to_numpy()
+    judges = list(map(str, labels))
     if judge not in judges:
-        raise KeyError(f"judge {judge!r} is not in the fit{did_you_mean(judge, judges)}")
-    taste = draws["taste"][:, judges.index(judge)]
+        hint = did_you_mean(judge, judges)
+        raise KeyError(f"judge {judge!r} is not in the fit{hint}")
+    column = judges.index(judge)
+    taste = draws["taste"][:, column]
     draws["coefficient"] = draws["coefficient"] + taste
     return draws, used

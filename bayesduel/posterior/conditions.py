@@ -57,12 +57,13 @@ class ExtrapolationWarning(BayesduelWarning):
 def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]:
     """Return the conditions of a fit's observations: of each vote with a margin, else each cell."""
     design = fit["constant_data"].dataset
-    labels = tuple(str(a) for a in design["arm"].to_numpy())
+    labels = tuple(map(str, design["arm"].to_numpy()))
     if model.response.outcome == "margin":
         columns = {}
         for name, variable in design.items():
             if str(name).startswith("vote_"):
-                columns[str(name).removeprefix("vote_")] = variable.to_numpy()
+                column = str(name).removeprefix("vote_")
+                columns[column] = variable.to_numpy()
         columns["first"] = columns.pop("left")
         columns["second"] = columns.pop("right")
         del columns["weight"]
@@ -72,9 +73,10 @@ def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]
             if variable.dims[:1] == ("cell",):
                 columns[str(name)] = variable.to_numpy()
         del columns["n"]
-    columns |= model.seats(fit.duel.teams, columns["first"], columns["second"])
+    first = columns["first"]
+    columns |= model.seats(fit.duel.teams, first, columns["second"])
     if model.terms.reads_order:
-        columns["left_first"] = np.ones(len(columns["first"]))
+        columns["left_first"] = np.ones(len(first))
     return columns | model.terms.tables(labels)
 
 
@@ -99,17 +101,19 @@ def conditions(
     Of a term by level the level is said wherever something else that it reads is.
     """
     labels = fit.duel.arms if labels is None else labels
-    readers = {name: part for part in model.terms for name in part.reads}
-    unknown = [name for name in said if name not in readers]
+    known = dict.fromkeys(name for part in model.terms for name in part.reads)
+    unknown = [name for name in said if name not in known]
     if unknown:
         got = join(unknown, 8, quote=True, word="or")
         terms = "None of its terms depends on a condition of the duel."
-        if readers:
-            known = join([_with_column(fit, name) for name in sorted(readers)], 8)
-            terms = f"Its terms read {known}."
+        if known:
+            shown = [_with_column(fit, name) for name in sorted(known)]
+            terms = f"Its terms read {join(shown, 8)}."
         suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
-        begun = [name for name in arguments if name.startswith(unknown[0])]
-        near = did_you_mean(begun[0] if begun else unknown[0], (*readers, *arguments))
+        first = unknown[0]
+        begun = [name for name in arguments if name.startswith(first)]
+        meant = begun[0] if begun else first
+        near = did_you_mean(meant, (*known, *arguments))
         raise ValueError(
             f"{model.name} does not depend on {got}{near or '.'} {terms} A model "
             f"with a term such as {suited} can depend on {got}"
@@ -120,11 +124,17 @@ def conditions(
         columns["left_first"] = np.ones(len(left))
     coords = fit["posterior"].coords
     asked = _asked(model, said, side_advantage=side_advantage)
-    unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
+    unsaid = {}
+    for part in asked:
+        for name in part.reads:
+            if name not in said:
+                unsaid[name] = part.key
     neutral = neutral_words(fit, model, said, side_advantage=side_advantage)
     for name, key in unsaid.items():
         if name in coords:
-            given = [*said, "side_advantage"] if side_advantage else [*said]
+            given = [*said]
+            if side_advantage:
+                given.append("side_advantage")
             raise ValueError(
                 f"{key} depends on {name!r}: say {by_reader('', '--given ')}{name}=..., or "
                 f"{_none(name)} for {neutral[name]}, got only {join(given, 8, quote=True)}"
@@ -150,22 +160,28 @@ def neutral_words(
     said: names of the conditions that duels say, or some of them do.
     """
     asked = _asked(model, said, side_advantage=side_advantage)
-    one = np.zeros(1, dtype=int)
-    cells: dict[str, np.ndarray] = {"first": one, "second": one + 1}
-    cells |= model.seats(fit.duel.teams, one, one + 1)
+    first = np.zeros(1, dtype=int)
+    second = first + 1
+    cells: dict[str, np.ndarray] = {"first": first, "second": second}
+    cells |= model.seats(fit.duel.teams, first, second)
     cells |= model.terms.tables(fit.duel.arms)
     weights = json.loads(fit.attrs.get("estimand", "{}"))
     coords = fit["posterior"].coords
     found: dict[str, list[str]] = {}
     for part in model.terms:
+        is_asked = part in asked
+        seen = None if is_asked else cells
         for name in part.reads:
-            words = part.neutral(name, None if part in asked else cells)
-            if part in asked and name in coords and words == f"{name} 0":
+            words = part.neutral(name, seen)
+            if is_asked and name in coords and words == f"{name} 0":
                 words = f"no {name}"  # a level that a term of one's own reads
             if part in model.terms.exhaustive and name in weights:
                 words = averaged_words(name, weights[name])
             found.setdefault(name, []).append(words)
-    return {name: "; ".join(dict.fromkeys(words)) for name, words in found.items()}
+    neutral = {}
+    for name, of_parts in found.items():
+        neutral[name] = "; ".join(dict.fromkeys(of_parts))
+    return neutral
 
 
 def _asked(model: Model, said: Iterable[str], *, side_advantage: bool) -> list[Any]:
@@ -174,7 +190,8 @@ def _asked(model: Model, said: Iterable[str], *, side_advantage: bool) -> list[A
     found = []
     for part in model.terms:
         by_side = side_advantage and part.reads_order
-        if part.reads and (by_side or {*part.reads} & names):
+        is_said = not names.isdisjoint(part.reads)
+        if is_said or (by_side and part.reads):
             found.append(part)
     return found
 
@@ -182,8 +199,13 @@ def _asked(model: Model, said: Iterable[str], *, side_advantage: bool) -> list[A
 def extent_of(fit: xr.DataTree, model: Any, parts: Iterable[Any]) -> dict[str, np.ndarray]:
     """Return the least and the largest number that terms have seen of what they read, by name."""
     seen = observed_conditions(fit, model)
-    coords = {str(name): values for name, values in fit["posterior"].coords.items()}
-    return {name: ends for part in parts for name, ends in part.extent(seen, coords).items()}
+    coords = {}
+    for name, values in fit["posterior"].coords.items():
+        coords[str(name)] = values
+    found: dict[str, np.ndarray] = {}
+    for part in parts:
+        found.update(part.extent(seen, coords))
+    return found
 
 
 def shown_number(value: Any) -> str:
@@ -196,7 +218,9 @@ def shown_number(value: Any) -> str:
 def _with_column(fit: xr.DataTree, name: str) -> str:
     """Return the name of a condition in quotes, with that of its column where it has another."""
     column = reading_of(fit).get(name, name)
-    return repr(name) if column == name else f"{name!r}, which is the column {column!r}"
+    if column == name:
+        return repr(name)
+    return f"{name!r}, which is the column {column!r}"
 
 
 def _none(name: str) -> str:
@@ -224,11 +248,15 @@ def _log(
     sides = labels if teams is None else teams.tuples(labels)
     given = {name: column_of(value, n) for name, value in said.items()}
     coords = fit["posterior"].coords
-    levels = {name: given.pop(name) for name in list(given) if name in coords}
+    of_levels = [name for name in given if name in coords]
+    levels = {name: given.pop(name) for name in of_levels}
     time = given.pop("time", None)
     if time is not None:
         form = reading_of(fit).get("time_format")
-        time = _times(time, extent["time"], form) if "time" in extent else times_of(time, form=form)
+        if "time" in extent:
+            time = _times(time, extent["time"], form)
+        else:
+            time = times_of(time, form=form)
     covariates = {name: numbers_of(values, name) for name, values in given.items()}
     numbers = covariates if time is None else covariates | {"time": time}
     for name, ends in extent.items():
@@ -243,12 +271,15 @@ def _log(
     )
     if not levels:
         return log
-    one = np.ones(n, dtype=np.int64)
     votes: Any = log.votes or Votes(
-        left=left, right=right, outcome=(0 * one).astype(np.int8), weight=one
+        left=left,
+        right=right,
+        outcome=np.zeros(n, dtype=np.int8),
+        weight=np.ones(n, dtype=np.int64),
     )
     for name, values in levels.items():
-        known = tuple(str(level) for level in coords[name].to_numpy())
+        of_fit = coords[name].to_numpy()
+        known = tuple(map(str, of_fit))
         place = {level: k for k, level in enumerate(known)}
         code = np.full(n, NEW)
         for k in np.flatnonzero(~is_missing(values)):
@@ -265,15 +296,18 @@ def _log(
 
 def column_of(value: Any, n: int) -> np.ndarray:
     """Return a condition of each of n duels; ValueError where it has another number of values."""
-    values = np.asarray(value, dtype=None if np.ndim(value) else object)
+    kind = None if np.ndim(value) else object
+    values = np.asarray(value, dtype=kind)
     if values.dtype.kind == "U":  # a missing value among texts is not the text "nan"
         values = np.asarray(value, dtype=object)
-    found = np.broadcast_to(values, (n,)) if values.ndim == 0 else values
-    if len(found) != n:
+    if values.ndim == 0:
+        return np.broadcast_to(values, (n,))
+    if len(values) != n:
+        got = len(values)
         raise ValueError(
-            f"a condition should have one value, or one for each of the {n} duels, got {len(found)}"
+            f"a condition should have one value, or one for each of the {n} duels, got {got}"
         )
-    return found
+    return values
 
 
 def numbers_of(values: np.ndarray, name: str, missing: float = 0.0) -> np.ndarray:
@@ -283,7 +317,8 @@ def numbers_of(values: np.ndarray, name: str, missing: float = 0.0) -> np.ndarra
         try:
             found[k] = float(values[k])
         except (TypeError, ValueError):
-            raise ValueError(f"{name} should be a number, got {shown_value(values[k])}") from None
+            got = shown_value(values[k])
+            raise ValueError(f"{name} should be a number, got {got}") from None
     return found
 
 
@@ -294,13 +329,17 @@ def _times(values: np.ndarray, ends: np.ndarray, form: str | None) -> np.ndarray
     """
     there = ~is_missing(values)
     dated = ends.dtype.kind == "M"
-    found = np.full(len(values), ends[1])
-    if there.any():
-        own = values[there]
-        if isinstance(own[0], Real if dated else np.datetime64):
-            kind = "dates" if dated else "numbers"
-            raise ValueError(f"time should be {kind} as in the log, got {shown_value(own[0])}")
-        found[there] = times_of(own, found.dtype, form, ends[1])
+    last = ends[1]
+    found = np.full(len(values), last)
+    if not there.any():
+        return found
+    own = values[there]
+    other = Real if dated else np.datetime64
+    if isinstance(own[0], other):
+        kind = "dates" if dated else "numbers"
+        got = shown_value(own[0])
+        raise ValueError(f"time should be {kind} as in the log, got {got}")
+    found[there] = times_of(own, found.dtype, form, last)
     return found
 
 
@@ -327,8 +366,15 @@ def is_missing(values: np.ndarray) -> np.ndarray:
     """Return which values are None, pandas' NA, not a number or blank text, bool."""
     if values.dtype.kind == "M":
         return np.isnat(values)
-    found = [v is None or v is pd.NA or v != v or not str(v).strip() for v in values.tolist()]
+    found = [_is_blank(value) for value in values.tolist()]
     return np.array(found, dtype=bool)
+
+
+def _is_blank(value: Any) -> bool:
+    """Return whether a value is None, pandas' NA, not a number or blank text."""
+    if value is None or value is pd.NA:
+        return True
+    return value != value or not str(value).strip()
 
 
 def times_of(
@@ -342,14 +388,20 @@ def times_of(
     if kind is None and values.dtype.kind in "Mfiu":
         return values
     dated = kind is not None and kind.kind == "M"
-    if (dated or form is not None) and all(isinstance(value, str) for value in values):
+    may_be_dates = dated or form is not None
+    if may_be_dates and all(isinstance(value, str) for value in values):
         return _dates(values, form, example)
-    for known in ("float", "datetime64[us]") if kind is None else (kind,):
+    kinds = ("float", "datetime64[us]") if kind is None else (kind,)
+    for known in kinds:
         with suppress(TypeError, ValueError):
             return values.astype(known)
-    what = f"numbers or {_dates_such_as(form, example)}" if kind is None else "numbers"
-    what = _dates_such_as(form, example) if dated else what
-    raise ValueError(f"time should be {what}, got {shown_value(values[0])}")
+    what = "numbers"
+    if dated:
+        what = _dates_such_as(form, example)
+    elif kind is None:
+        what = f"numbers or {_dates_such_as(form, example)}"
+    got = shown_value(values[0])
+    raise ValueError(f"time should be {what}, got {got}")
 
 
 def _dates(texts: np.ndarray, form: str | None, example: Any) -> np.ndarray:
@@ -358,11 +410,15 @@ def _dates(texts: np.ndarray, form: str | None, example: Any) -> np.ndarray:
     Raises ValueError for the first that is not.
     """
     known = [text.strip() for text in texts]
-    kind = form or format_of_dates(sorted({*known})) or "date"
-    found, unreadable, _ = times([pa.array(known, pa.string())], "time", kind)
+    distinct = sorted({*known})
+    kind = form or format_of_dates(distinct) or "date"
+    column = pa.array(known, pa.string())
+    found, unreadable, _ = times([column], "time", kind)
     if unreadable.any():
-        first = shown_value(texts[np.flatnonzero(unreadable)[0]])
-        raise ValueError(f"time should be {_dates_such_as(form, example)}, got {first}")
+        first = np.flatnonzero(unreadable)[0]
+        got = shown_value(texts[first])
+        what = _dates_such_as(form, example)
+        raise ValueError(f"time should be {what}, got {got}")
     return found
 
 
@@ -378,7 +434,8 @@ def duels_in_file(path: str | PathLike[str], fit: xr.DataTree) -> pd.DataFrame:
     """Return the duels to come of a file as text, read as a log is; an empty condition is None."""
     decimal = reading_of(fit).get("decimal")
     with open_source(path) as source:
-        read = source.texts(Columns({name: name for name in source.columns()}))
+        names = source.columns()
+        read = source.texts(Columns(dict(zip(names, names, strict=True))))
         commas = columns_with_commas(source, decimal)
     found: dict[str, list[str | None]] = {}
     for name, column in read.items():

@@ -101,25 +101,32 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
     n = int(at["n_clusters"])
     degrees = float(at["score_degrees_cluster"].median())
     every_lone = json.loads(fit.attrs.get("clusters_lone", "{}"))  # an earlier version has none
-    roles = [name for name in counts if name in used.split(" and ") and name != VOTE]
+    by = used.split(" and ")
+    roles = [name for name in counts if name in by and name != VOTE]
     lone = {name: every_lone[name] for name in roles if name in every_lone}
-    clusters = f"{n:,} {'votes' if used == VOTE else 'clusters'}"
+    unit = "votes" if used == VOTE else "clusters"
+    clusters = f"{n:,} {unit}"
     if used == BOTH:
-        judges, groups = (counts[name] for name in ("judge", "group"))
+        judges = counts["judge"]
+        groups = counts["group"]
         clusters = f"{judges:,} and {groups:,} clusters"
     if lone:
-        said = [clusters_words(role, counts[role], lone.get(role, 0)) for role in roles]
+        said = []
+        for role in roles:
+            n_lone = lone.get(role, 0)
+            said.append(clusters_words(role, counts[role], n_lone))
         clusters = "; ".join(said)
     shown = f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
     effects = ""
-    if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
+    if own := [role for role in fit.duel.model.terms.samples if role in by]:
         effects = f"The fitted model has effects by {join(own)}. "
     sentence = (
         f"{effects}Standard errors are {robust} ({clusters}). They are bias-reduced, and "
         f"intervals use Student's t with {shown} degrees of freedom for the median {noun}."
     )
-    role = min((name for name in counts if name in used), key=lambda name: counts[name], default="")
+    known = [name for name in counts if name in used]
+    role = min(known, key=counts.get, default="")
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."
     these = "votes" if role in lone else f"{counts.get(role)} {role}s"
@@ -138,8 +145,12 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
             "them as independent: "
             f"the results then hold for these {n} only."
         )
-    total = int(fit.attrs[f"n_{fit.duel.model.log_type}"])
-    many = [without_words(role, k, total) for role, k in lone.items() if k >= MANY_MISSING * total]
+    log_type = fit.duel.model.log_type
+    total = int(fit.attrs[f"n_{log_type}"])
+    many = []
+    for label, k in lone.items():
+        if k >= MANY_MISSING * total:
+            many.append(without_words(label, k, total))
     return Dependence(
         covariance=used,
         n_clusters=n,
@@ -177,7 +188,8 @@ def _why_independent(fit: xr.DataTree) -> str:
             "Votes are taken as independent: the log names no judge or group with several votes."
             + _not_used(fit)
         )
-    names = " and by ".join(name for name in repeated if name != VOTE)
+    named = [name for name in repeated if name != VOTE]
+    names = " and by ".join(named)
     if reason := _why_not_robust(fit):
         if set(repeated) == {VOTE}:
             return (
@@ -189,13 +201,16 @@ def _why_independent(fit: xr.DataTree) -> str:
         )
     one = [name for name, n in repeated.items() if n == 1]
     if one:
-        return f"All {units.lower()} are of one {join(one)}: the results hold for that {join(one)}."
+        roles = join(one)
+        return f"All {units.lower()} are of one {roles}: the results hold for that {roles}."
     return f"The fitted model accounts for repeated votes by {names}."
 
 
 def _not_used(fit: xr.DataTree) -> str:
     """Return a sentence on the columns of the log that votes share and that are not used, or ""."""
-    shared = [f"{x.column} ({x.understood})" for x in fit.duel.reading.shared]
+    shared = []
+    for line in fit.duel.reading.shared:
+        shared.append(f"{line.column} ({line.understood})")
     if not shared:
         return ""
     return (

@@ -56,14 +56,16 @@ class Draws:
         """Scores, shape (n_draws, K), or None where arms do not rank by them."""
         if not self.model.ranks_by_score:
             return None
-        return self.posterior["score"] if self.whole else self.posterior["score"][:, self.arms]
+        score = self.posterior["score"]
+        return score if self.whole else score[:, self.arms]
 
     @property
     def worth(self) -> np.ndarray:
         """What arms rank by, shape (n_draws, K): scores, or Borda scores of P."""
         if self.score is not None:
             return np.asarray(self.score)
-        return np.concatenate([borda_scores(P) for P in self.matrices()])
+        borda = [borda_scores(P) for P in self.matrices()]
+        return np.concatenate(borda)
 
     @property
     def whole(self) -> bool:
@@ -73,7 +75,8 @@ class Draws:
     @property
     def linked(self) -> bool:
         """Whether P is one increasing function of the difference of scores, whatever the draw."""
-        return self.model.response.score_link is not None and not self.model.terms.samples
+        has_link = self.model.response.score_link is not None
+        return has_link and not self.model.terms.samples
 
     @property
     def many(self) -> bool:
@@ -83,7 +86,8 @@ class Draws:
     @property
     def n_draws(self) -> int:
         """Number of draws."""
-        return len(next(iter(self.posterior.values())))
+        first = next(iter(self.posterior.values()))
+        return len(first)
 
     @property
     def n_arms(self) -> int:
@@ -94,7 +98,8 @@ class Draws:
     def pair_step(self) -> int:
         """Step between the draws used for all pairs: 1 up to 100 arms and 4,000 draws."""
         n_pairs = self.n_arms * (self.n_arms - 1) // 2
-        return max(1, -(-self.n_draws * n_pairs // PAIR_NUMBERS))
+        numbers = self.n_draws * n_pairs
+        return max(1, -(-numbers // PAIR_NUMBERS))
 
     def rows(self, which: Any) -> dict[str, np.ndarray]:
         """Return the parameters of some draws (a slice, indices or a mask)."""
@@ -102,17 +107,27 @@ class Draws:
 
     def spread(self, n: int) -> np.ndarray:
         """Return about `n` draws, evenly spread, as indices."""
-        return np.unique(np.linspace(0, self.n_draws - 1, n).astype(int))
+        evenly = np.linspace(0, self.n_draws - 1, n)
+        return np.unique(evenly.astype(int))
 
     def among(self, arms: np.ndarray) -> "Draws":
         """Return the same draws of fewer arms (indices among these)."""
-        return Draws(self.model, self.posterior, self.arms[arms], self.model_arms)
+        of_model = self.arms[arms]
+        return Draws(self.model, self.posterior, of_model, self.model_arms)
 
     def matrices(self) -> Iterator[np.ndarray]:
         """Yield chunks of P, shape (n, K, K)."""
-        for here in chunks(self.n_draws, CHUNK // self.model_arms**2):
+        at_once = CHUNK // self.model_arms**2
+        for here in chunks(self.n_draws, at_once):
             P = self.model.preference(self.rows(here))
-            yield P if self.whole else P[:, self.arms[:, None], self.arms]
+            if not self.whole:
+                rows = self.arms[:, None]
+                P = P[:, rows, self.arms]
+            yield P
+
+    def sides(self, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arms of the model in duels of these arms, as conditions of the duels."""
+        return {"first": self.arms[left], "second": self.arms[right]}
 
     def chances(
         self, which: np.ndarray | slice, left: np.ndarray, right: np.ndarray
@@ -121,15 +136,15 @@ class Draws:
 
         Of neutral duels; indices among these arms; each entry has shape (draws, pairs).
         """
-        both = {"first": self.arms[left], "second": self.arms[right]}
-        return self.model.outcomes(self.rows(which), both)
+        parameters = self.rows(which)
+        return self.model.outcomes(parameters, self.sides(left, right))
 
     def expected_score(
         self, which: np.ndarray | slice, left: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
         """Return P of `left` against `right` in some draws, as `chances` does, (draws, pairs)."""
-        both = {"first": self.arms[left], "second": self.arms[right]}
-        return self.model.expected_score(self.rows(which), both)
+        parameters = self.rows(which)
+        return self.model.expected_score(parameters, self.sides(left, right))
 
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
@@ -137,7 +152,8 @@ class Draws:
         everyone = np.arange(self.n_arms)
         for arm in np.unique(champion):
             here = champion == arm
-            out[here] = self.expected_score(here, everyone, np.full(self.n_arms, arm))
+            opponent = np.full(self.n_arms, arm)
+            out[here] = self.expected_score(here, everyone, opponent)
         return out
 
     def outcomes(self) -> Iterator["OfPairs"]:
@@ -153,10 +169,12 @@ class Draws:
             return self._of_pairs(None, known, variance)
         score = np.ascontiguousarray(self.score[used].T)
         odds = None
-        if np.ptp(score) + _reach(variance) < LARGEST:
+        farthest = np.ptp(score) + _reach(variance)
+        if farthest < LARGEST:
             middle = (score.max() + score.min()) / 2
             odds = np.exp(score - middle)
-            if self.model.response.chances_of_odds(odds[0], odds[0], known) is None:
+            first = odds[0]
+            if self.model.response.chances_of_odds(first, first, known) is None:
                 odds = None
         if odds is None and not self.linked:
             return self._of_pairs(score, known, variance)
@@ -171,7 +189,8 @@ class Draws:
         """Yield `outcomes` a chunk of pairs at a time; `score` is (K, draws)."""
         used = slice(None, None, self.pair_step)
         first, second = np.triu_indices(self.n_arms, 1)
-        for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
+        at_once = CHUNK * self.pair_step // self.n_draws
+        for part in chunks(len(first), at_once):
             i = first[part]
             j = second[part]
             apart = None if score is None else score[i] - score[j]
@@ -199,14 +218,15 @@ class Draws:
         size = max(1, 60_000 // score.shape[1])
         for arm in range(self.n_arms - 1):
             for start in range(arm + 1, self.n_arms, size):
-                later = slice(start, min(start + size, self.n_arms))
+                stop = min(start + size, self.n_arms)
+                later = slice(start, stop)
                 apart = score[arm] - score[later]
                 if odds is None:
                     found = {"win": response.typical_score(apart, {})}
                 else:
                     found = _by_odds(response, odds[arm], odds[later], known, variance)
                 first = np.full(len(apart), arm)
-                second = np.arange(start, later.stop)
+                second = np.arange(start, stop)
                 yield first, second, apart, found
 
 
@@ -230,15 +250,17 @@ def _by_odds(
         return dict(response.chances_of_odds(first, second, known))
 
     def at(away: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(response.chances_of_odds(first * np.exp(away), second, known))
+        moved = first * np.exp(away)
+        return dict(response.chances_of_odds(moved, second, known))
 
     return over_normal(at, np.zeros(1), variance[:, 0])
 
 
 def chunks(n: int, size: int) -> Iterator[slice]:
     """Yield consecutive slices of n things, `size` at a time."""
-    for start in range(0, n, max(size, 1)):
-        yield slice(start, start + max(size, 1))
+    step = max(size, 1)
+    for start in range(0, n, step):
+        yield slice(start, start + step)
 
 
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
@@ -246,7 +268,8 @@ def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[s
     check_fit(fit)
     duel = fit.duel
     n = fit["posterior"].sizes["arm"]
-    draws = Draws(duel.model, duel.posterior(covariance), np.arange(n), n)
+    posterior = duel.posterior(covariance)
+    draws = Draws(duel.model, posterior, np.arange(n), n)
     return draws, duel.arms, duel.covariance(covariance)
 
 
@@ -269,7 +292,8 @@ def without_retired(
         raise ValueError(
             f"retired should leave at least two arms, but only {len(left)} would remain"
         )
-    return draws.among(np.array(left)), tuple(labels[k] for k in left)
+    remaining = tuple(labels[k] for k in left)
+    return draws.among(np.array(left)), remaining
 
 
 def preference_draws(fit: xr.DataTree, covariance: str = "auto") -> Iterator[np.ndarray]:
@@ -300,13 +324,16 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     if "wins" in data:
         wins = np.asarray(data["wins"])
         duels = wins + wins.T + np.asarray(data["ties"])
-        return np.asarray(duels[first, second].astype(int))
+        of_pairs = duels[first, second]
+        return np.asarray(of_pairs.astype(int))
     check_met(fit)
     n_arms = fit["posterior"].sizes["arm"]
-    of_cell = _unordered(data["first"].values, data["second"].values, n_arms)
+    of_first = data["first"].values
+    of_second = data["second"].values
+    of_cell = _unordered(of_first, of_second, n_arms)
     known, place = np.unique(of_cell, return_inverse=True)
     total = np.bincount(place, data["n"].values)
-    asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
+    asked = _unordered(first, second, n_arms)
     at = np.searchsorted(known, asked)
     at = np.minimum(at, len(known) - 1)
     met = known[at] == asked
@@ -315,7 +342,8 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
 
 def score_order(score: np.ndarray) -> np.ndarray:
     """Return arms in the order of their mean rank, as winners are; of equal ones, by mean score."""
-    return np.lexsort((-score.mean(0), mean_rank(score)))
+    mean_score = score.mean(0)
+    return np.lexsort((-mean_score, mean_rank(score)))
 
 
 def mean_rank(score: np.ndarray) -> np.ndarray:
@@ -335,7 +363,8 @@ def check_fit(fit: object) -> None:
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
         got = type(fit).__name__
         opened = ": bayesduel.load opens the file of a fit"
-        hint = {"Study": ": ask it for study.winners(), or study.fit()", "str": opened}.get(got, "")
+        hints = {"Study": ": ask it for study.winners(), or study.fit()", "str": opened}
+        hint = hints.get(got, "")
         if isinstance(fit, PathLike):
             hint = opened
         raise TypeError(f"fit should be what bayesduel.fit returned, got {got}{hint}")
@@ -363,8 +392,11 @@ def tie_share(fit: xr.DataTree) -> float:
         return 0.0
     data = fit["constant_data"].variables
     if "cell_ties" in data:
-        return float(data["cell_ties"].values.sum()) / max(float(data["n"].values.sum()), 1.0)
+        n_ties = float(data["cell_ties"].values.sum())
+        n_duels = float(data["n"].values.sum())
+        return n_ties / max(n_duels, 1.0)
     if not {"wins", "ties"} <= set(data):
         return 0.0
-    wins, ties = (float(data[name].values.sum()) for name in ("wins", "ties"))
-    return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix
+    wins = float(data["wins"].values.sum())
+    ties = float(data["ties"].values.sum()) / 2  # each tie is in two cells of the matrix
+    return ties / max(wins + ties, 1.0)

@@ -101,7 +101,8 @@ def duels_to_decide(
         first, second = _places(pairs, labels)
     z = float(ndtri(confidence))
     parts = []
-    for part in chunks(len(first), CHUNK // draws.n_draws):
+    at_once = CHUNK // draws.n_draws
+    for part in chunks(len(first), at_once):
         decided = _decide(draws, first[part], second[part], rope, z, effective)
         parts.append(decided)
     frame = pd.concat(parts, ignore_index=True)
@@ -150,7 +151,8 @@ def _decide(
 ) -> pd.DataFrame:
     """Return the columns of pairs after their labels; errors are those of `effective` draws."""
     chances = draws.chances(slice(None), first, second)
-    p = np.clip(expected_score(chances), CERTAIN, 1 - CERTAIN)  # (draws, pairs)
+    expected = expected_score(chances)
+    p = np.clip(expected, CERTAIN, 1 - CERTAIN)  # (draws, pairs)
     apart, each, plain = _difference(draws, first, second, p, chances)
     mean = apart.mean(0)
     variance = np.maximum(apart.var(0), 1e-300)
@@ -161,11 +163,14 @@ def _decide(
     # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
     deviation = np.sqrt(variance)
     signal = mean / deviation
-    moved = deviation * np.sqrt((1 + signal**2 / 2) / effective)
+    relative = (1 + signal**2 / 2) / effective
+    moved = deviation * np.sqrt(relative)
     less = _numbers(*draw, mean - moved, variance, z)
     more = _numbers(*draw, mean + moved, variance, z)
+    ahead = (apart > 0).mean(0)
+    equal = (apart == 0).mean(0)
     columns = {
-        "beats_probability": (apart > 0).mean(0) + (apart == 0).mean(0) / 2,
+        "beats_probability": ahead + equal / 2,
         "preference_mean": p.mean(0),
         "equal_probability": 1 - matters.mean(0),
         "decided": np.abs(mean) >= z * deviation,
@@ -175,7 +180,8 @@ def _decide(
     spreads = {"expected": found["spread"], "median": found["step"]}
     for name, spread in spreads.items():
         with np.errstate(invalid="ignore", divide="ignore"):
-            of_mean = (more[name] - less[name]) / 2
+            moved_by = more[name] - less[name]
+            of_mean = moved_by / 2
             of_average = spread / np.sqrt(effective)
             columns[f"{name}_error"] = np.hypot(of_mean, of_average)
     return pd.DataFrame(columns)
@@ -199,17 +205,20 @@ def _numbers(
     """
     by_difference = _needed(apart, plain, mean, variance, z)
     share = _share(apart, by_difference, order)
-    needed = np.ceil(_needed(apart, each, mean, variance, z) * share)
+    alone = _needed(apart, each, mean, variance, z)
+    needed = np.ceil(alone * share)
     n_matter = matters.sum(0)
+    counted = np.where(matters, needed, 0.0)
     quantiles = (0.1, 0.5, 0.9, *AROUND)
     with np.errstate(invalid="ignore", divide="ignore"):
-        average = np.where(matters, needed, 0.0).sum(0) / n_matter
-        square = np.where(matters, needed**2, 0.0).sum(0) / n_matter
+        average = counted.sum(0) / n_matter
+        square = (counted**2).sum(0) / n_matter
         of_needed = np.maximum(square - average**2, 0.0)
         spread = np.sqrt(of_needed / matters.mean(0))
         found = np.quantile(needed, quantiles, axis=0, method="higher")
         lower, median, upper, less, more = found
-        step = (more - less) * 0.5 / (AROUND[1] - AROUND[0])
+        width = AROUND[1] - AROUND[0]
+        step = (more - less) * 0.5 / width
     return {
         "expected": average,
         "lower": lower,
@@ -236,16 +245,19 @@ def _difference(
     score, and the information of the score: ``(p (1 - p))^2`` by its variance, which is
     ``p (1 - p)`` without ties.
     """
-    both = {"first": draws.arms[first], "second": draws.arms[second]}
-    margins = draws.model.margins(draws.rows(slice(None)), both)
+    parameters = draws.rows(slice(None))
+    margins = draws.model.margins(parameters, draws.sides(first, second))
     if margins is not None:
         location, scale, degrees = margins
         each = margin_information(np.asarray(scale), np.asarray(degrees))
-        return location, np.broadcast_to(each, location.shape), np.ones_like(location)
+        of_draws = np.broadcast_to(each, location.shape)
+        return location, of_draws, np.ones_like(location)
     plain = p * (1 - p)
-    tie = chances.get("tie", np.zeros_like(p))
+    no_ties = np.zeros_like(p)
+    tie = chances.get("tie", no_ties)
     variance = np.maximum(plain - tie / 4, CERTAIN)
-    return logit(p), plain**2 / variance, plain
+    information = plain**2 / variance
+    return logit(p), information, plain
 
 
 def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -260,7 +272,8 @@ def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarr
         of_draw = np.where(of_side, needed, np.inf)
         here = np.take_along_axis(of_draw, outwards, axis=0)
         least = np.minimum.accumulate(here, axis=0)
-        sorted_share = np.divide(least, here, out=np.ones_like(here), where=least < here)
+        sorted_share = np.ones_like(here)
+        np.divide(least, here, out=sorted_share, where=least < here)
         of_draw_share = np.empty_like(sorted_share)
         np.put_along_axis(of_draw_share, outwards, sorted_share, axis=0)
         share = np.where(of_side, of_draw_share, share)
@@ -277,13 +290,16 @@ def _needed(
     """
     a = mean / variance
     b = 1 / variance
-    undecided = a**2 < z**2 * b
+    threshold = z**2 * b
+    undecided = a**2 < threshold
     # of d^2 x^2 + linear x + constant
     linear = 2 * a * apart - z**2
-    constant = a**2 - z**2 * b
+    constant = a**2 - threshold
     discriminant = linear**2 - 4 * apart**2 * constant
     with np.errstate(invalid="ignore", divide="ignore"):
-        larger = -linear + np.sqrt(np.maximum(discriminant, 0.0))
+        distance = np.sqrt(np.maximum(discriminant, 0.0))
+        larger = distance - linear
         root = larger / (2 * apart**2)
-        duels = np.where(apart == 0, np.inf, root / each)
+        of_draw = root / each
+        duels = np.where(apart == 0, np.inf, of_draw)
     return np.where(undecided, duels, 0.0)

@@ -1,6 +1,7 @@
 """Duels to come, as frames, files and conditions say them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,9 +64,14 @@ def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any])
         name = named(role)
         if isinstance(name, list) and {*name} <= {*given.columns}:  # a column for each member
             seats = [given[one].to_list() for one in name]
-            sides = zip(*seats, strict=True)
-            return [tuple(member for member in side if member is not None) for side in sides]
-        return given[name].to_list() if name in given.columns else None
+            sides = []
+            for side in zip(*seats, strict=True):
+                members = tuple(member for member in side if member is not None)
+                sides.append(members)
+            return sides
+        if name not in given.columns:
+            return None
+        return given[name].to_list()
 
     sides = {}
     for name in ("left", "right"):
@@ -77,8 +83,11 @@ def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any])
                 "rename those of the sides"
             )
         if fit.duel.teams is not None:
-            each = [members_of(label, fit.duel.arms, read.get("teams")) for label in labels]
-            labels = [(side,) if is_label(side) else side for side in each]
+            teams = []
+            for label in labels:
+                side = members_of(label, fit.duel.arms, read.get("teams"))
+                teams.append((side,) if is_label(side) else side)
+            labels = teams
         sides[name] = labels
     found = {}
     columns: dict[str, tuple[str, ...]] = {}
@@ -91,16 +100,18 @@ def duels_of_frame(fit: xr.DataTree, frame: Any, given_apart: Mapping[str, Any])
         elif name in differences:
             pair = differences[name]
             columns[name] = pair
-            left, right = (given[one].to_list() for one in pair)
-            values = _difference(left, right, pair)
+            left, right = pair
+            values = _difference(given[left].to_list(), given[right].to_list(), pair)
         if values is not None:
             found[name], new = _levels(fit, name, values)
             if new:
                 unknown[name] = new
     of_sides = named("left"), named("right")
-    used = {one for both in columns.values() for one in both}
+    used: set[str] = set()
+    for both in columns.values():
+        used.update(both)
     for name in of_sides:
-        used |= {*name} if isinstance(name, list) else {name}
+        used.update(name if isinstance(name, list) else [name])
     unread = [name for name in given.columns if name not in used]
     return DuelsToPredict(sides["left"], sides["right"], found, of_sides, columns, unread, unknown)
 
@@ -115,10 +126,13 @@ def by_role(
     """
     roles = condition_names(fit)
     named: dict[str, tuple[str, ...]] = {}
-    found = {roles.get(name, name): value for name, value in conditions.items()}
+    found = {}
+    for name, value in conditions.items():
+        role = roles.get(name, name)
+        found[role] = value
     for name, pair in _differences(fit, list(conditions)).items():
         if name not in found:
-            left, right = (found.pop(one) for one in pair)
+            left, right = map(found.pop, pair)
             found[name] = _difference(left, right, pair)
             named[name] = pair
     return found, named
@@ -127,7 +141,12 @@ def by_role(
 def condition_names(fit: xr.DataTree) -> dict[str, str]:
     """Return the names of conditions by the columns of the log that hold them."""
     read = reading_of(fit)
-    return {str(read[name]): name for name in conditions_read(fit) if name in read}
+    names = {}
+    for name in conditions_read(fit):
+        if name in read:
+            column = str(read[name])
+            names[column] = name
+    return names
 
 
 def conditions_read(fit: xr.DataTree) -> set[str]:
@@ -142,13 +161,16 @@ def members_of(side: object, labels: Sequence[str], mark: str | None = None) -> 
     """
     if not isinstance(side, str) or side in labels:
         return side
-    between = mark if mark is not None and SEPARATOR not in side else SEPARATOR
+    between = SEPARATOR
+    if mark is not None and SEPARATOR not in side:
+        between = mark
     return [member.strip() for member in side.split(between)]
 
 
 def is_label(side: object) -> bool:
     """Return whether this is one label, not a sequence of them."""
-    return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
+    is_sequence = isinstance(side, Sequence | np.ndarray | xr.DataArray)
+    return isinstance(side, str) or not is_sequence
 
 
 def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], list[str]]:
@@ -158,8 +180,10 @@ def _levels(fit: xr.DataTree, name: str, values: list[Any]) -> tuple[list[Any], 
     """
     if name not in fit["posterior"].coords:
         return values, []
-    known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
-    blank = is_missing(np.array([*values, None], dtype=object))
+    levels = fit["posterior"].coords[name].to_numpy()
+    known = set(map(str, levels))
+    with_none = np.array([*values, None], dtype=object)
+    blank = is_missing(with_none)
     found: list[Any] = []
     unknown = []
     for value, no_value in zip(values, blank, strict=False):
@@ -176,16 +200,24 @@ def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[st
     """Return the two columns of each covariate that was read as their difference, by its name."""
     names = reading_of(fit).get("covariates", ())
     lines = [line for line in fit.duel.reading.lines if line.role == "covariate"]
-    pairs = {f"{left} - {right}": (left, right) for left in columns for right in columns}
-    read = zip(names, lines, strict=False)
-    return {name: pairs[line.column] for name, line in read if line.column in pairs}
+    pairs = {}
+    for left, right in product(columns, repeat=2):
+        pairs[f"{left} - {right}"] = (left, right)
+    found = {}
+    for name, line in zip(names, lines, strict=False):
+        if line.column in pairs:
+            found[name] = pairs[line.column]
+    return found
 
 
 def _difference(left: Any, right: Any, names: tuple[str, str]) -> Any:
     """Return one or several numbers minus others, NaN where one is missing."""
-    sides = [
-        numbers_of(np.array([*np.atleast_1d(value), None], dtype=object), name, np.nan)[:-1]
-        for value, name in zip((left, right), names, strict=True)
-    ]
-    found = (sides[0] - sides[1]).tolist()
-    return found[0] if is_label(left) and is_label(right) else found
+    sides = []
+    for value, name in zip((left, right), names, strict=True):
+        with_none = np.array([*np.atleast_1d(value), None], dtype=object)
+        numbers = numbers_of(with_none, name, np.nan)
+        sides.append(numbers[:-1])
+    first, second = sides
+    found = (first - second).tolist()
+    one_duel = is_label(left) and is_label(right)
+    return found[0] if one_duel else found

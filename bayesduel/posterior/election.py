@@ -75,16 +75,19 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     n_best = best.sum(axis=1, keepdims=True)
     sole = best & (n_best == 1)
     shared = best.mean(axis=0)
-    share = (1 / n_best[:, 0]) @ best / n
+    part = 1 / n_best[:, 0]
+    share = part @ best / n
     alone = sole.mean(axis=0)
     rank = np.empty(score.shape, np.int32)
     unbeaten = np.empty(score.shape, dtype=bool)
+    least = 0.5 - rope - EQUAL
 
     def fill(here: slice) -> None:
-        behind = score[here] - top[here]
+        own = score[here]
+        behind = own - top[here]
         against_best = draws.model.typical_score(behind, draws.rows(here))
-        unbeaten[here] = against_best >= 0.5 - rope - EQUAL
-        rank[here] = ranks(score[here])
+        unbeaten[here] = against_best >= least
+        rank[here] = ranks(own)
 
     side_by_side(fill, chunks(n, 1_000_000 // n_arms))  # draws x arms worked on at once: 8 MB
     return ElectionResult(
@@ -101,8 +104,9 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
 
 def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
     shape = (draws.n_draws, draws.n_arms)
-    probability = np.zeros((len(CRITERIA), draws.n_arms))
-    share = np.zeros((len(CRITERIA), draws.n_arms))
+    by_criterion = (len(CRITERIA), draws.n_arms)
+    probability = np.zeros(by_criterion)
+    share = np.zeros(by_criterion)
     support = np.zeros(draws.n_arms)
     smith = np.zeros(draws.n_arms)
     borda = np.empty(shape)
@@ -110,11 +114,14 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
     unbeaten = np.empty(shape, dtype=bool)
     n = 0
     for P in draws.matrices():
-        here = slice(n, n + len(P))
-        n += len(P)
+        stop = n + len(P)
+        here = slice(n, stop)
+        n = stop
         borda[here] = borda_scores(P)
-        sole[here] = beats(P).sum(-1) == draws.n_arms - 1
-        unbeaten[here] = P.max(-2) <= 0.5 + rope + EQUAL
+        n_beaten = beats(P).sum(-1)
+        sole[here] = n_beaten == draws.n_arms - 1
+        of_strongest = P.max(-2)
+        unbeaten[here] = of_strongest <= 0.5 + rope + EQUAL
         copeland = copeland_scores(P, ties)
         most = copeland.max(-1, keepdims=True)
         # in the order of `CRITERIA`, of which von Neumann's is the last
@@ -126,8 +133,9 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
         )
         for k, mask in enumerate(masks):
             probability[k] += mask.sum(0)
-            n_winners = np.maximum(mask.sum(-1, keepdims=True), 1)
-            share[k] += (mask / n_winners).sum(0)
+            n_winners = mask.sum(-1, keepdims=True)
+            parts = mask / np.maximum(n_winners, 1)
+            share[k] += parts.sum(0)
         mixture = von_neumann(P)
         weight = mixture.sum(0)
         probability[-1] += weight
@@ -162,20 +170,27 @@ class PairSummary:
 
     def nearest(self, arm: int) -> int:
         """Return the opponent against which an arm has the smallest mean of P."""
-        others = np.arange(len(self.mean)) != arm
-        return int(np.where(others, self.mean[arm], np.inf).argmin())
+        against = self.mean[arm].copy()
+        against[arm] = np.inf
+        return int(against.argmin())
 
     def between(self, arms: np.ndarray) -> "PairSummary":
         """Return the posterior of the pairs of a few arms."""
         square = np.ix_(arms, arms)
+        difference = self.difference
+        if difference is not None:
+            difference = difference[:, *square]
+        tie = self.tie
+        if tie is not None:
+            tie = tie[square]
         return PairSummary(
             mean=self.mean[square],
             lower=self.lower[square],
             upper=self.upper[square],
             beats=self.beats[square],
             borda=self.borda[:, arms],
-            difference=None if self.difference is None else self.difference[:, *square],
-            tie=None if self.tie is None else self.tie[square],
+            difference=difference,
+            tie=tie,
             n_draws=self.n_draws,
         )
 
@@ -183,8 +198,10 @@ class PairSummary:
 def pair_summary(draws: Draws, prob: float) -> PairSummary:
     """Summarise the posterior of every pair, with intervals that hold `prob` of it."""
     K = draws.n_arms
-    n = len(range(0, draws.n_draws, draws.pair_step))
-    total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
+    used = range(0, draws.n_draws, draws.pair_step)
+    n = len(used)
+    n_before = np.arange(K, dtype=float)  # one win for each arm before
+    total = np.repeat(n_before[:, None], n, axis=1)
     by_chunk: dict[str, list[np.ndarray]] = defaultdict(list)
     for i, j, apart, chances in draws.outcomes():
         p = expected_score(chances)
@@ -193,11 +210,13 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         by_chunk["ahead"].append(_share(p > 0.5))
         by_chunk["behind"].append(_share(p < 0.5))
         if "tie" in chances:
-            by_chunk["tie"].append(chances["tie"].mean(1, dtype=float))
+            of_tie = chances["tie"].mean(1, dtype=float)
+            by_chunk["tie"].append(of_tie)
         if apart is not None:
             # its mean is taken before its draws lose their order
             by_chunk["apart"].append(apart.mean(1, dtype=float))
-            ends = np.asarray(eti(apart, prob, overwrite=True), float)
+            interval = eti(apart, prob, overwrite=True)
+            ends = np.asarray(interval, float)
             by_chunk["apart_lower"].append(ends[0])
             by_chunk["apart_upper"].append(ends[1])
         if apart is not None and draws.linked:  # P increases in it: order statistics follow
@@ -206,7 +225,9 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
             low, high = eti(p, prob)
         by_chunk["lower"].append(low)
         by_chunk["upper"].append(high)
-    of_pairs = {name: np.concatenate(parts, dtype=float) for name, parts in by_chunk.items()}
+    of_pairs = {}
+    for name, parts in by_chunk.items():
+        of_pairs[name] = np.concatenate(parts, dtype=float)
     upper = np.triu_indices(K, 1)  # the order of the pairs
 
     def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
@@ -221,31 +242,41 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         middle = of_pairs["apart"]
         least = of_pairs["apart_lower"]
         most = of_pairs["apart_upper"]
-        tables = table(middle, -middle), table(least, -most), table(most, -least)
-        difference = np.stack(tables)
+        differences = table(middle, -middle)
+        lower = table(least, -most)
+        higher = table(most, -least)
+        difference = np.stack([differences, lower, higher])
     tie = of_pairs.get("tie")
+    if tie is not None:
+        tie = table(tie, tie)
+    mean = of_pairs["mean"]
+    low = of_pairs["lower"]
+    high = of_pairs["upper"]
     return PairSummary(
-        mean=table(of_pairs["mean"], 1 - of_pairs["mean"], 0.5),
-        lower=table(of_pairs["lower"], 1 - of_pairs["upper"], 0.5),
-        upper=table(of_pairs["upper"], 1 - of_pairs["lower"], 0.5),
+        mean=table(mean, 1 - mean, 0.5),
+        lower=table(low, 1 - high, 0.5),
+        upper=table(high, 1 - low, 0.5),
         beats=table(of_pairs["ahead"], of_pairs["behind"]),
         borda=total.T / (K - 1),
         difference=difference,
-        tie=None if tie is None else table(tie, tie),
+        tie=tie,
         n_draws=n,
     )
 
 
 def _add_wins(total: np.ndarray, i: np.ndarray, j: np.ndarray, p: np.ndarray) -> None:
     """Add what pairs (sorted by their first arm) win to the totals of arms, (K, draws)."""
-    new_arm = np.flatnonzero(i[1:] != i[:-1]) + 1
+    changes = i[1:] != i[:-1]
+    new_arm = np.flatnonzero(changes) + 1
     for start, stop in pairwise([0, *new_arm, len(i)]):
         of_arm = p[start:stop]
         total[i[start]] += of_arm.sum(axis=0)
-        total[j[start] : j[stop - 1] + 1] -= of_arm
+        opponents = slice(j[start], j[stop - 1] + 1)
+        total[opponents] -= of_arm
 
 
 def _share(where: np.ndarray) -> np.ndarray:
     """Return the share of each row that is true; several times as fast as its mean."""
-    count = where.view(np.int8).sum(axis=1, dtype=np.int32)
+    as_numbers = where.view(np.int8)
+    count = as_numbers.sum(axis=1, dtype=np.int32)
     return np.asarray(count / where.shape[1])

@@ -48,17 +48,20 @@ class OpponentsOfMany:
 
     def between(self, arms: np.ndarray) -> PairSummary:
         """Return the posterior of the pairs of a few arms."""
-        return pair_summary(self.draws.among(arms), self.prob)
+        few = self.draws.among(arms)
+        return pair_summary(few, self.prob)
 
 
 def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the equal-tailed interval of each column of draws (draws, K), some at a time."""
-    ends = np.empty((2, values.shape[1]), dtype=values.dtype)
+    n_arms = values.shape[1]
+    ends = np.empty((2, n_arms), dtype=values.dtype)
 
     def fill(here: slice) -> None:
-        ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
+        by_arm = np.ascontiguousarray(values[:, here].T)
+        ends[:, here] = eti(by_arm, prob)
 
-    side_by_side(fill, chunks(values.shape[1], ARMS_AT_ONCE))
+    side_by_side(fill, chunks(n_arms, ARMS_AT_ONCE))
     return ends[0], ends[1]
 
 
@@ -71,13 +74,15 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     n, n_arms = score.shape
     low = float(score.min())
     high = float(score.max())
-    step = max(high - low, 1e-9) / (GRID - 2)
+    span = max(high - low, 1e-9)
+    step = span / (GRID - 2)
     away = step * np.arange(1 - GRID, GRID)
     found = np.empty((n, n_arms), np.float32)
     # 4,000,000 draws x arms worked on at once
     for here in chunks(n, 4_000_000 // n_arms):
         scores = score[here]
-        eta = np.broadcast_to(away, (len(scores), len(away)))
+        shape = (len(scores), len(away))
+        eta = np.broadcast_to(away, shape)
         curves = draws.model.typical_score(eta, draws.rows(here))
         for k, win_curve in enumerate(curves):
             at = (scores[k] - low) / step
@@ -85,10 +90,13 @@ def borda_of_many(draws: Draws) -> np.ndarray:
             below = at.astype(np.int64)
             above = below + 1
             share = at - below
-            arms = np.bincount(below, 1 - share, GRID) + np.bincount(above, share, GRID)
+            rest = 1 - share
+            arms = np.bincount(below, rest, GRID)
+            arms += np.bincount(above, share, GRID)
             curve = fftconvolve(arms, win_curve, mode="valid")
-            wins = curve[below] * (1 - share) + curve[above] * share
-            found[here.start + k] = (wins - 0.5) / (n_arms - 1)
+            wins = curve[below] * rest + curve[above] * share
+            borda = (wins - 0.5) / (n_arms - 1)
+            found[here.start + k] = borda
     return found
 
 
@@ -103,7 +111,8 @@ def tiers_of_many(
     mean = score.mean(axis=0, dtype=float)
     sd = np.empty(n_arms)
     for part in chunks(n_arms, ARMS_AT_ONCE):
-        sd[part] = score[:, part].std(axis=0, dtype=float)
+        of_part = score[:, part]
+        sd[part] = of_part.std(axis=0, dtype=float)
     error = 1 - confidence
     n_opponents = n_arms - 1
     two_sided = float(-ndtri(error / (2 * n_opponents)))
@@ -116,8 +125,9 @@ def tiers_of_many(
     while True:
         first = starts[-1]
         lead = placed[first] - placed
-        close = lead < one_sided * np.hypot(spread, spread[first])
-        following = int(np.flatnonzero(close)[-1]) + 1  # the first arm is close to itself
+        needed = one_sided * np.hypot(spread, spread[first])
+        close = np.flatnonzero(lead < needed)
+        following = int(close[-1]) + 1  # the first arm is close to itself
         if following >= n_arms:
             break
         starts.append(following)
@@ -132,12 +142,13 @@ def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
     """
     # Ratio of neighbouring standard deviations that are taken as one, the larger: 1.02
     log_sd = np.log(np.maximum(sd, 1e-12))
-    group = np.floor(log_sd / np.log(1.02)).astype(np.int64)
+    group = np.floor(log_sd / np.log(1.02))
     count = np.zeros(len(mean), dtype=np.int64)
     for one in np.unique(group):
         inside = group == one
         largest = sd[inside].max()
         placed = np.sort(mean[inside])
         needed = mean + c * np.hypot(sd, largest)
-        count += len(placed) - np.searchsorted(placed, needed, side="left")
+        n_short = np.searchsorted(placed, needed, side="left")
+        count += len(placed) - n_short
     return count

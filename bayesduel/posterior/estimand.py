@@ -75,8 +75,8 @@ def estimand(
     terms = {part.by: part for part in fit.duel.model.terms.deviating}
     found = fit.copy()
     model = fit.duel.model
-    averaged = dict(json.loads(fit.attrs.get("averaged_over", "{}")))
-    said = dict(json.loads(fit.attrs.get("estimand", "{}")))
+    averaged = json.loads(fit.attrs.get("averaged_over", "{}"))
+    said = json.loads(fit.attrs.get("estimand", "{}"))
     renamed: dict[str, str] = {}
     for column, by_level in asked.items():
         if column not in terms:
@@ -85,7 +85,9 @@ def estimand(
                     "answers are about the last period of the log. Predictions of other times: "
                     f"{by_reader('bd.predict(fit, ..., time=...)', 'predict --given time=...')}"
                 )
-            known = join(sorted(terms), quote=True) if terms else "no column"
+            known = "no column"
+            if terms:
+                known = join(sorted(terms), quote=True)
             term = by_reader(f"RandomEffects({column!r}) in the model", f"--term random:{column}")
             raise ValueError(
                 f"the scores of {fit.attrs['model']} do not differ by {shown_value(column)}; they "
@@ -99,20 +101,28 @@ def estimand(
         averaged[new.parameter] = _shares(fit, column, by_level)
         said[column] = by_level
     sampled = fit.duel.sampled
-    names = {old: new for old, new in renamed.items() if old in sampled and old != new}
+    names = {}
+    for before, after in renamed.items():
+        if before in sampled and before != after:
+            names[before] = after
     covariance = fit.duel.covariance()
     found["posterior"] = xr.DataTree(sampled.rename(names))
     found["posterior"].attrs["covariance"] = "model"
     if "posterior_sampled" in found:
         del found["posterior_sampled"]
     if "clusters" in found:
-        free = {f"{old}_free": f"{new}_free" for old, new in names.items()}  # of centred arms
-        of_block = names | free
+        of_block = dict(names)
+        for before, after in names.items():
+            of_block[f"{before}_free"] = f"{after}_free"  # of centred arms
         attrs = found["clusters"].attrs
-        blocks = map(str, np.atleast_1d(attrs["blocks"]))
-        attrs["blocks"] = [of_block.get(block, block) for block in blocks]
+        blocks = []
+        for block in np.atleast_1d(attrs["blocks"]):
+            name = str(block)
+            blocks.append(of_block.get(name, name))
+        attrs["blocks"] = blocks
     asked_first = settings_to_json(fit.duel.asked.settings)  # what an update fits again
-    found.attrs.update(describe_model(model), model_asked=asked_first)
+    described = describe_model(model)
+    found.attrs.update(described, model_asked=asked_first)
     found.attrs["estimand"] = json.dumps(said)
     answer_by(found, covariance, averaged)
     if "preference" in found:
@@ -126,13 +136,17 @@ def same_estimand(fit: xr.DataTree, earlier: xr.DataTree) -> xr.DataTree:
     Raises ValueError if the log of `fit` lacks a level that they are about.
     """
     said = json.loads(earlier.attrs.get("estimand", "{}"))
-    return estimand(fit, weights=said) if said else fit
+    if not said:
+        return fit
+    return estimand(fit, weights=said)
 
 
 def estimand_words(fit: xr.DataTree) -> str:
     """Return the sentences on which duels answers are about, or "" where they are of all."""
     held = fit.duel.model.terms.controls
-    sides = f"Winners and scores are those of duels in which {join(held)}." if held else ""
+    sides = ""
+    if held:
+        sides = f"Winners and scores are those of duels in which {join(held)}."
     return f"{sides} {level_words(fit)}".strip()
 
 
@@ -144,19 +158,22 @@ def level_words(fit: xr.DataTree) -> str:
     chosen = []
     for by, weights in said.items():
         if len(weights) == 1:
-            chosen.append(f"{by} is {averaged_words(by, weights)}")
+            level = averaged_words(by, weights)
+            chosen.append(f"{by} is {level}")
     if chosen:
         sentences.append(f"Answers are those of duels in which {join(chosen)}.")
     for part in model.terms.exhaustive:
         weights = said.get(part.by)
         if weights is None:
-            n = count(fit["posterior"].sizes[part.by], part.by)
+            n_levels = fit["posterior"].sizes[part.by]
+            n = count(n_levels, part.by)
             sentences.append(f"Scores are the average over the {n}, by their votes.")
         elif len(weights) > 1:
-            sentences.append(f"Scores are {averaged_words(part.by, weights)}.")
+            average = averaged_words(part.by, weights)
+            sentences.append(f"Scores are {average}.")
     if model.terms.samples:
-        new = join([f"a new {column}" for column in model.terms.samples])
-        sentences.append(f"Win probabilities are those of {new}.")
+        new = [f"a new {column}" for column in model.terms.samples]
+        sentences.append(f"Win probabilities are those of {join(new)}.")
     return " ".join(sentences)
 
 
@@ -164,7 +181,9 @@ def averaged_words(by: str, weights: Mapping[str, float]) -> str:
     """Return in words the level of a column that answers are about, or the average over several."""
     if len(weights) == 1:
         return next(iter(weights))
-    shares = [f"{level} {share:.2g}" for level, share in weights.items()]
+    shares = []
+    for level, share in weights.items():
+        shares.append(f"{level} {share:.2g}")
     return f"the average over {plural(by)}, by weight: {join(shares, 8)}"
 
 
@@ -181,7 +200,10 @@ def _one_level(at: Mapping[str, str] | None) -> dict[str, dict[str, float]]:
         raise TypeError(
             f'at should be levels by column, such as {{"language": "de"}}, got {shown_value(at)}'
         )
-    return {str(column): {str(level): 1.0} for column, level in (at or {}).items()}
+    found = {}
+    for column, level in (at or {}).items():
+        found[str(column)] = {str(level): 1.0}
+    return found
 
 
 def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]]:
@@ -197,20 +219,24 @@ def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dic
         for level, weight in by_level.items():
             numbers[str(level)] = finite(weight, f"weight of {level}")
         total = sum(numbers.values())
-        if min(numbers.values(), default=-1.0) < 0 or not total > 0:
+        least = min(numbers.values(), default=-1.0)
+        if least < 0 or not total > 0:
             raise ValueError(
                 f"{rule} that are at least 0 and not all 0, got {shown_value(by_level)}"
             )
-        found[str(column)] = {level: weight / total for level, weight in numbers.items()}
+        shares = {level: weight / total for level, weight in numbers.items()}
+        found[str(column)] = shares
     return found
 
 
 def _shares(fit: xr.DataTree, column: str, by_level: Mapping[str, float]) -> np.ndarray:
     """Return how much each level of a column counts, (levels,)."""
-    levels = [str(level) for level in fit["posterior"][column].to_numpy()]
+    labels = fit["posterior"][column].to_numpy()
+    levels = list(map(str, labels))
     wrong = [level for level in by_level if level not in levels]
     if wrong:
         raise ValueError(
             f"level of {column} should be one of {join(levels, 8, quote=True)}, got {wrong[0]!r}"
         )
-    return np.array([by_level.get(level, 0.0) for level in levels])
+    shares = [by_level.get(level, 0.0) for level in levels]
+    return np.array(shares)

@@ -76,15 +76,17 @@ class FitSummary:
     @property
     def head(self) -> str:
         """What the fit is of."""
+        arms = count(self.n_arms, "arm")
         units = count(self.n_units, self.unit)
-        return f"Fit of {self.source}: {count(self.n_arms, 'arm')}, {units}"
+        return f"Fit of {self.source}: {arms}, {units}"
 
     @property
     def lines(self) -> dict[str, str]:
         """Each line by its name."""
+        priors = [f"{name} ~ {prior}" for name, prior in self.priors.items()]
         found = {
             "model": " ".join([f"{self.model}.", *self.reasons]),
-            "priors": "; ".join(f"{name} ~ {prior}" for name, prior in self.priors.items()),
+            "priors": "; ".join(priors),
             "ties": self.ties,
             "votes": self.votes,
             "answers": self.answers,
@@ -97,12 +99,11 @@ class FitSummary:
 
     def __repr__(self) -> str:
         indent = " " * LABEL
-        rows = [
-            line
-            for name, words in self.lines.items()
-            for line in wrapped(words, SCREEN.columns, name.ljust(LABEL), indent)
-        ]
-        return "\n".join([*wrapped(self.head, SCREEN.columns), *rows])
+        rows = [*wrapped(self.head, SCREEN.columns)]
+        for name, words in self.lines.items():
+            label = name.ljust(LABEL)
+            rows += wrapped(words, SCREEN.columns, label, indent)
+        return "\n".join(rows)
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left"'
@@ -162,4 +163,6 @@ def _verdict(fit: xr.DataTree) -> str:
     with warnings.catch_warnings(action="ignore"):  # the line on votes says what they do
         won: Any = winners(fit)
     told = won.attrs
-    return f"{told['verdict']} (Rope {told['rope']:g}, confidence {told['confidence']:g}.)"
+    rope = told["rope"]
+    confidence = told["confidence"]
+    return f"{told['verdict']} (Rope {rope:g}, confidence {confidence:g}.)"

@@ -98,8 +98,9 @@ class Generalizability(Result):
         for name, row in self.components.iterrows():
             called = names.get(str(name), f"{nouns} by {name}")
             share = percent(row["share"])
-            interval = f"[{percent(row['share_lower'])}, {percent(row['share_upper'])}]"
-            shares.append(f"{called} {share} % {interval}")
+            lower = percent(row["share_lower"])
+            upper = percent(row["share_upper"])
+            shares.append(f"{called} {share} % [{lower}, {upper}]")
         said = [
             f"Shares of the variance of one vote: {join(shares, width=None)}.",
             f"The generalizability coefficient of the scores is {self.coefficient:.2f}.",
@@ -122,15 +123,18 @@ class Generalizability(Result):
 
 
 def _level_names(levels: pd.DataFrame) -> str:
-    rows = levels.to_dict("records")
-    labels = [f"{row['facet']} {shorten(row['level'])}" for row in rows]
+    labels = []
+    for row in levels.to_dict("records"):
+        level = shorten(row["level"])
+        labels.append(f"{row['facet']} {level}")
     return join(labels, 3)
 
 
 def facets_of(model: "Model") -> tuple[RandomEffects, ...]:
     """Return the facets of a model of scores: its random effects; () of another one."""
-    found = tuple(part for part in model.terms if isinstance(part, RandomEffects))
-    return found if model.ranks_by_score else ()
+    if not model.ranks_by_score:
+        return ()
+    return tuple(part for part in model.terms if isinstance(part, RandomEffects))
 
 
 def generalizability(
@@ -194,23 +198,29 @@ def generalizability(
             f"BradleyTerry() + RandomEffects('prompt'), got {model.name}"
         )
     if facet is None:
-        facet = next((name for name in terms if name != "judge"), next(iter(terms)))
+        others = [name for name in terms if name != "judge"]
+        facet = others[0] if others else "judge"
     check_one_of(facet, "facet", tuple(terms))
     draws = fit.duel.posterior("model")
-    score = draws["score"] - draws["score"].mean(axis=1, keepdims=True)
+    score = draws["score"]
+    score = score - score.mean(axis=1, keepdims=True)
     n_arms = score.shape[1]
     df = n_arms - 1
     # 20 draws over which the information of a vote is averaged
     n, information = vote_information(fit, draws, 20)
     n_votes = n.sum()
-    of_vote = n_votes / (2 * (n * information).sum())
+    of_all = (n * information).sum()
+    of_vote = n_votes / (2 * of_all)
     sizes = {"arm": n_arms, "vote": n_votes}
-    parts = {"arm": (score**2).sum(axis=1) / df}
+    squares = (score**2).sum(axis=1)
+    parts = {"arm": squares / df}
     levels = []
     for by, term in terms.items():
-        sizes[by] = draws[term.parameter].shape[1]
+        deviations = draws[term.parameter]
+        sizes[by] = deviations.shape[1]
         parts[by] = draws[term.spread] ** 2
-        levels.append(_levels(fit, term, score, draws, n, ci_prob))
+        of_facet = _levels(fit, term, score, draws, n, ci_prob)
+        levels.append(of_facet)
     parts["vote"] = of_vote * np.ones(len(score))
     total = np.sum(list(parts.values()), axis=0)
     rows = []
@@ -219,28 +229,38 @@ def generalizability(
         row |= with_interval("share", part / total, ci_prob)
         row["levels"] = sizes[name]
         rows.append(row)
-    means = {name: float(part.mean()) for name, part in parts.items()}
+    means = {}
+    for name, part in parts.items():
+        means[name] = float(part.mean())
     of_arms = means["arm"]
-    known = float(score.var(axis=0, ddof=1).sum()) / df
-    of_others = sum(means[by] / sizes[by] for by in terms if by != facet)
+    variances = score.var(axis=0, ddof=1)
+    known = float(variances.sum()) / df
+    other_parts = [means[by] / sizes[by] for by in terms if by != facet]
+    of_others = sum(other_parts)
     shared = min(of_others, 0.9 * known)
     within = df * means["vote"]
     planned = []
-    for new, m in _usual(sizes[facet]) if designs is None else _checked(designs):
-        fresh = means[facet] / new + within / (new * m)
-        variance = shared + 1 / (1 / (known - shared) + 1 / fresh)
+    rounds = _usual(sizes[facet]) if designs is None else _checked(designs)
+    for new, m in rounds:
+        n_cast = new * m
+        of_levels = means[facet] / new
+        fresh = of_levels + within / n_cast
+        precision = 1 / (known - shared) + 1 / fresh
+        variance = shared + 1 / precision
         design = {
             "levels": new,
             "votes": m,
-            "total": new * m,
+            "total": n_cast,
             "error": (2 * variance) ** 0.5,
             "coefficient": of_arms / (of_arms + variance),
         }
         planned.append(design)
     # Cochran: the square root of the ratio of costs times that of variances
-    best = (cost * within / means[facet]) ** 0.5
+    ratio = cost * within / means[facet]
+    best = ratio**0.5
+    components = pd.Index(list(parts), name="component")
     return Generalizability(
-        components=pd.DataFrame(rows, index=pd.Index(list(parts), name="component")),
+        components=pd.DataFrame(rows, index=components),
         levels=pd.concat(levels),
         designs=pd.DataFrame(planned),
         coefficient=of_arms / (of_arms + known),
@@ -267,7 +287,10 @@ def _checked(designs: Any) -> list[tuple[int, int]]:
     def is_list(value: Any) -> bool:
         return isinstance(value, list | tuple)
 
-    if not is_list(designs) or not all(is_list(one) and len(one) == 2 for one in designs):
+    def is_pair(value: Any) -> bool:
+        return is_list(value) and len(value) == 2
+
+    if not is_list(designs) or not all(map(is_pair, designs)):
         raise TypeError(
             "designs should be a list of levels and votes on each, such as [(20, 10)], got "
             f"{shown_value(designs)}"
@@ -292,16 +315,21 @@ def _levels(
     deviation = draws[term.parameter]
     n_levels = deviation.shape[1]
     df = score.shape[1] - 1
-    spread, correlation = np.empty((2, len(score), n_levels))
-    scale = np.maximum(score.std(axis=1, ddof=1), 1e-300)
+    shape = (len(score), n_levels)
+    spread = np.empty(shape)
+    correlation = np.empty(shape)
+    scale = score.std(axis=1, ddof=1)
+    scale = np.maximum(scale, 1e-300)
     for g in range(n_levels):  # one at a time: all of them may not fit in memory
         own = score + deviation[:, g]
-        own = own - own.mean(axis=1, keepdims=True)
+        own -= own.mean(axis=1, keepdims=True)
         own_scale = own.std(axis=1, ddof=1)
         covariance = (own * score).sum(axis=1) / df
         spread[:, g] = own_scale
-        correlation[:, g] = covariance / np.maximum(own_scale * scale, 1e-300)
-    level = observed_conditions(fit, fit.duel.model)[f"{term.by}_of_cell"]
+        scales = np.maximum(own_scale * scale, 1e-300)
+        correlation[:, g] = covariance / scales
+    given = observed_conditions(fit, fit.duel.model)
+    level = given[f"{term.by}_of_cell"]
     known = level >= 0
     votes = np.bincount(level[known], n[known], n_levels)
     wider = spread > spread.mean(axis=1, keepdims=True)

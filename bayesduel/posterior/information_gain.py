@@ -99,7 +99,10 @@ def next_pairs(
     if about == "auto":
         about = "scores" if settled else "winner"
     share = share[:: draws.pair_step]
-    held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
+    held = None
+    if about == "winner":
+        ever_best = share.any(0)
+        held = np.ascontiguousarray(share[:, ever_best], float)
     pairs = len(labels) * (len(labels) - 1) // 2
     # 50,000 entropies take tenths of a second as plain Python, compiling two seconds
     few = held is not None and pairs * held.shape[1] <= 50_000
@@ -110,7 +113,9 @@ def next_pairs(
         first.append(i)
         second.append(j)
         loss = np.asarray(1 - sum(chances.values()))
-        bits.append(_information([*chances.values(), loss], held, plain=few))
+        every = [*chances.values(), loss]
+        information = _information(every, held, plain=few)
+        bits.append(information)
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
     i = np.concatenate(first)[best]
@@ -135,24 +140,27 @@ def next_pairs(
 
 def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarray, bool]:
     """Return each arm's share of the win in each draw, (draws, K), and if that is settled."""
-    if draws.score is not None:
-        best = draws.score == draws.score.max(1, keepdims=True)
-        sole = best & (best.sum(1, keepdims=True) == 1)
-        unbeaten = draws.against(draws.score.argmax(1)) >= 0.5 - rope - EQUAL
+    score = draws.score
+    if score is not None:
+        best = score == score.max(1, keepdims=True)
+        n_best = best.sum(1, keepdims=True)
+        sole = best & (n_best == 1)
+        leader = score.argmax(1)
+        unbeaten = draws.against(leader) >= 0.5 - rope - EQUAL
     else:
         parts = []
         for P in draws.matrices():
             copeland = copeland_scores(P)
-            parts.append(
-                (
-                    copeland >= copeland.max(-1, keepdims=True) - EQUAL,
-                    beats(P).sum(-1) == draws.n_arms - 1,
-                    P.max(-2) <= 0.5 + rope + EQUAL,
-                )
-            )
-        best, sole, unbeaten = (np.concatenate(p) for p in zip(*parts, strict=True))
+            most = copeland.max(-1, keepdims=True)
+            is_best = copeland >= most - EQUAL
+            n_beaten = beats(P).sum(-1)
+            is_sole = n_beaten == draws.n_arms - 1
+            is_unbeaten = P.max(-2) <= 0.5 + rope + EQUAL
+            parts.append((is_best, is_sole, is_unbeaten))
+        best, sole, unbeaten = map(np.concatenate, zip(*parts, strict=True))
     tied, _ = tied_group(unbeaten, confidence)
-    settled = len(tied) >= 2 or bool(sole.mean(0).max() >= confidence)
+    likeliest = sole.mean(0).max()
+    settled = len(tied) >= 2 or bool(likeliest >= confidence)
     return best / best.sum(1, keepdims=True), settled
 
 
@@ -165,7 +173,8 @@ def _information(chances: list[np.ndarray], share: np.ndarray | None, *, plain: 
     """
     binary = len(chances) == 2
     nats = np.zeros(len(chances[0]))
-    for c in chances[:-1] if binary else chances:
+    asked = chances[:-1] if binary else chances
+    for c in asked:
         chance = np.ascontiguousarray(c, float)
         if share is None:
             nats += information_about_scores(chance, binary=binary)

@@ -63,7 +63,7 @@ class JudgeAgreement(Result):
     @property
     def sentence(self) -> str:
         """Which judges to leave out, if any, and why."""
-        tested = int(self.table["p"].notna().sum())
+        tested = int(self.table["p"].count())
         n = len(self.table)
         if not tested:
             return (
@@ -79,7 +79,8 @@ class JudgeAgreement(Result):
                 f"explains ({among}, family-wise error rate 5 %). "
                 "Agreement gives no reason to leave a judge out."
             )
-        rows = self.table.set_index("judge").loc[list(self.drop)]
+        dropped = list(self.drop)
+        rows = self.table.set_index("judge").loc[dropped]
         shown = []
         for judge, row in rows.iterrows():
             own = percent(row["agreement"])
@@ -156,25 +157,32 @@ def judge_agreement(
     groups[second] = 2
     unit, shared = units_of(duels, votes)
     vote = decided_votes(votes, unit, groups)
-    named = votes.judge >= 0
-    total = np.bincount(votes.judge[named], votes.weight[named], n_judges)
+    judge = votes.judge
+    weight = votes.weight
+    named = judge >= 0
     tied = named & (votes.outcome == 0)
-    ties = np.bincount(votes.judge[tied], votes.weight[tied], n_judges)
-    table = pd.DataFrame({"judge": votes.judges, "votes": total.astype(int)})
+    total = np.bincount(judge[named], weight[named], n_judges)
+    ties = np.bincount(judge[tied], weight[tied], n_judges)
+    n_votes = total.astype(int)
+    table = pd.DataFrame({"judge": votes.judges, "votes": n_votes})
     with np.errstate(invalid="ignore", divide="ignore"):
         table["ties"] = ties / total
     if len(second):
         table["group"] = groups
-    table = table.assign(**_against_others(vote, n_judges))
+    against_others = _against_others(vote, n_judges)
+    table = table.assign(**against_others)
     between = None
     if len(second):
-        across = _by_judge(vote.judge, vote.with_others(across=True), n_judges, "second")
+        with_second = vote.with_others(across=True)
+        across = _by_judge(vote.judge, with_second, n_judges, "second")
         del across["units"]
         table = table.assign(**across)
         between = _between(vote)
-    both_sides = duels.cells.left_wins.sum() and duels.cells.right_wins.sum()
-    if fit is not None and duels.ordered and both_sides:
-        table = table.join(_position_bias(votes, fit, duels.teams), on="judge")
+    left_won = duels.cells.left_wins.sum()
+    right_won = duels.cells.right_wins.sum()
+    if fit is not None and duels.ordered and left_won and right_won:
+        bias = _position_bias(votes, fit, duels.teams)
+        table = table.join(bias, on="judge")
     drop = _below(table)
     table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
     return JudgeAgreement(table=table, groups=between, unit=shared, drop=drop)
@@ -190,7 +198,8 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
         raise ValueError(
             "against should not name all judges: at least one belongs to the other group"
         )
-    return np.array(sorted({known[label] for label in against}), dtype=int)
+    found = {known[label] for label in against}
+    return np.array(sorted(found), dtype=int)
 
 
 def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
@@ -203,7 +212,8 @@ def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
         return unit, "pair"
     grouped = votes.group >= 0
     pair_in_group = pair * len(votes.groups) + votes.group
-    _, unit = distinct(np.where(grouped, pair_in_group, -1))
+    key = np.where(grouped, pair_in_group, -1)
+    _, unit = distinct(key)
     return np.where(grouped, unit, -1), "pair and group"
 
 
@@ -238,15 +248,21 @@ class _Decided:
             n = n - self.n
             s = s - self.s
         with np.errstate(invalid="ignore", divide="ignore"):
-            agreement = (1 + self.s / self.n * s / n) / 2
+            own_mean = self.s / self.n
+            mean_product = own_mean * s / n
+            agreement = (1 + mean_product) / 2
         return np.where(n > 0, agreement, np.nan)
+
+    def of_others(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over the other judges of the judge's own group on the unit, by entry."""
+        return self.of_group(values) - values
 
     def among_others(self) -> np.ndarray:
         """Return the agreement of the others of the group among themselves, by entry."""
-        n = self.of_group(self.n) - self.n
-        s = self.of_group(self.s) - self.s
-        n_squared = self.of_group(self.n**2) - self.n**2
-        s_squared = self.of_group(self.s**2) - self.s**2
+        n = self.of_others(self.n)
+        s = self.of_others(self.s)
+        n_squared = self.of_others(self.n**2)
+        s_squared = self.of_others(self.s**2)
         return _agreement(n, s, n_squared, s_squared)
 
     def within(self, group: int) -> np.ndarray:
@@ -265,15 +281,19 @@ class _Decided:
         s1 = self.sums(self.s, 1)
         s2 = self.sums(self.s, 2)
         with np.errstate(invalid="ignore", divide="ignore"):
-            agreement = (1 + s1 / n1 * s2 / n2) / 2
-        return np.where((n1 > 0) & (n2 > 0), agreement, np.nan)
+            mean1 = s1 / n1
+            mean_product = mean1 * s2 / n2
+            agreement = (1 + mean_product) / 2
+        both_voted = (n1 > 0) & (n2 > 0)
+        return np.where(both_voted, agreement, np.nan)
 
 
 def _agreement(n: np.ndarray, s: np.ndarray, n2: np.ndarray, s2: np.ndarray) -> np.ndarray:
     """Return how often two votes by different judges agree, from sums and sums of squares."""
     pairs = n**2 - n2
     with np.errstate(invalid="ignore", divide="ignore"):
-        agreement = (1 + (s**2 - s2) / pairs) / 2
+        mean_product = (s**2 - s2) / pairs
+        agreement = (1 + mean_product) / 2
     return np.where(pairs > 0, agreement, np.nan)
 
 
@@ -284,14 +304,17 @@ def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decide
     groups: of each judge, 1 or 2.
     """
     assert votes.judge is not None
-    kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
-    named = votes.take(kept)
+    decided = votes.outcome != 0
+    named = votes.judge >= 0
+    kept = decided & named & (unit >= 0)
+    taken = votes.take(kept)
     judge_of_vote = votes.judge[kept]
     unit_of_vote = unit[kept]
     known, place = distinct(judge_of_vote, unit_of_vote)
-    weight = named.weight.astype(float)
+    weight = taken.weight.astype(float)
     # 1 for the arm that comes first in the log's list of arms, -1 for the other
-    sign = np.where(named.left < named.right, named.outcome, -named.outcome)
+    in_order = taken.left < taken.right
+    sign = np.where(in_order, taken.outcome, -taken.outcome)
     judge = judge_of_vote[known]
     return _Decided(
         judge=judge,
@@ -327,14 +350,17 @@ def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
     m = np.bincount(at, minlength=n)
     df = m - 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        others = np.bincount(at, among[known], n) / m
+        of_others = among[known]
+        others = np.bincount(at, of_others, n) / m
         mean = np.bincount(at, apart, n) / m
         squares = (apart - mean[at]) ** 2
         variance = np.bincount(at, squares, n) / df
-        error = np.maximum(np.sqrt(variance / m), 1e-12)
+        error = np.sqrt(variance / m)
+        error = np.maximum(error, 1e-12)
         error[m < LEAST_UNITS] = np.nan
         half = stdtrit(df, 0.975) * error
-        p = 2 * stdtr(df, -np.abs(mean / error))
+        t = np.abs(mean / error)
+        p = 2 * stdtr(df, -t)
     return found | {
         "others": others,
         "difference": mean,
@@ -351,7 +377,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
     give the interval. The scores of the fit are taken as known.
     """
     assert votes.judge is not None
-    kept = (votes.outcome != 0) & (votes.judge >= 0)
+    named = votes.judge >= 0
+    kept = named & (votes.outcome != 0)
     judge = votes.judge[kept]
     decided = votes.take(kept)
     weight = decided.weight.astype(float)
@@ -362,11 +389,15 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
     # Newton's method, with steps of at most 1
     for _ in range(50):
         p = expit(offset + bias[judge])
-        slope = np.bincount(judge, weight * (won - p), n_judges) - bias
-        curve = np.bincount(judge, weight * p * (1 - p), n_judges) + 1.0
-        step = np.clip(slope / curve, -1.0, 1.0)
+        residual = weight * (won - p)
+        variance = weight * p * (1 - p)
+        slope = np.bincount(judge, residual, n_judges) - bias
+        curve = np.bincount(judge, variance, n_judges) + 1.0
+        full_step = slope / curve
+        step = np.clip(full_step, -1.0, 1.0)
         bias = bias + step
-        if np.abs(step).max(initial=0.0) < 1e-10:
+        longest = np.abs(step).max(initial=0.0)
+        if longest < 1e-10:
             break
     half = Z95 / np.sqrt(curve)
     columns = {
@@ -374,7 +405,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
         "left_lower": expit(bias - half),
         "left_upper": expit(bias + half),
     }
-    return pd.DataFrame(columns, index=pd.Index(votes.judges, name="judge"))
+    index = pd.Index(votes.judges, name="judge")
+    return pd.DataFrame(columns, index=index)
 
 
 def _log_odds_of_left(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> np.ndarray:
@@ -387,18 +419,22 @@ def _log_odds_of_left(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> np
     neutral = {"first": first, "second": second}
     neutral |= draws.model.seats(teams, first, second)
     # 400 draws, of which the mean is taken
-    some = slice(None, None, max(1, draws.n_draws // 400))
-    chance = draws.model.expected_score(draws.rows(some), neutral).mean(0)
-    log_odds = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
+    step = max(1, draws.n_draws // 400)
+    some = draws.rows(slice(None, None, step))
+    chances = draws.model.expected_score(some, neutral)
+    uncertain = np.clip(chances.mean(0), 1e-6, 1 - 1e-6)
+    log_odds = logit(uncertain)[pair]
     return np.where(low == votes.left, log_odds, -log_odds)
 
 
 def _below(table: pd.DataFrame) -> tuple[str, ...]:
     """Return the judges who agree less than the others by Holm's procedure, the least first."""
-    tested = table[table["p"].notna()].sort_values("p", kind="stable")
+    tested = table.dropna(subset="p").sort_values("p", kind="stable")
     # Family-wise error rate of "agrees less than the other judges": 0.05
-    found = tested.head(rejected(tested["p"], 0.05))
-    lower = found[found["difference"] < 0].sort_values(["difference", "judge"])
+    n_rejected = rejected(tested["p"], 0.05)
+    found = tested.head(n_rejected)
+    lower = found[found["difference"] < 0]
+    lower = lower.sort_values(["difference", "judge"])
     return tuple(map(str, lower["judge"]))
 
 
@@ -422,7 +458,8 @@ def _interval(name: str, each: np.ndarray) -> dict[str, Any]:
     half = np.nan
     if m > 1:
         quantile = stdtrit(m - 1, 0.975)
-        half = float(quantile * each.std(ddof=1) / np.sqrt(m))
+        sd = each.std(ddof=1)
+        half = float(quantile * sd / np.sqrt(m))
     return {
         "judges": name,
         "units": m,

@@ -37,19 +37,26 @@ def judge_rates(
         Their number.
     """
     logit_mean, log_size, log_density = _hyper_grid(successes, trials)
-    density = np.exp(log_density - log_density.max())
+    highest = log_density.max()
+    density = np.exp(log_density - highest)
     probability = density.ravel() / density.sum()
     cell = rng.choice(density.size, draws, p=probability)
     row, column = np.unravel_index(cell, density.shape)
     # a draw lies anywhere in the cell about its point of the grid
     in_mean, in_size = rng.uniform(-0.5, 0.5, (2, draws))
-    mean = expit(logit_mean[row] + in_mean * (logit_mean[1] - logit_mean[0]))
-    size = np.exp(log_size[column] + in_size * (log_size[1] - log_size[0]))
+    mean_step = logit_mean[1] - logit_mean[0]
+    size_step = log_size[1] - log_size[0]
+    drawn_mean = logit_mean[row] + in_mean * mean_step
+    drawn_size = log_size[column] + in_size * size_step
+    mean = expit(drawn_mean)
+    size = np.exp(drawn_size)
     prior_won = mean * size
     prior_lost = (1 - mean) * size
     found = np.empty((draws, len(trials)))
     for judge, won in enumerate(successes):
-        found[:, judge] = rng.beta(prior_won + won, prior_lost + trials[judge] - won)
+        all_won = prior_won + won
+        all_lost = prior_lost + trials[judge] - won
+        found[:, judge] = rng.beta(all_won, all_lost)
     return found
 
 
@@ -75,9 +82,10 @@ def _hyper_grid(
 def _around(points: np.ndarray, probable: np.ndarray) -> np.ndarray:
     """Return a new grid over the probable points and one more on each side."""
     place = np.flatnonzero(probable)
-    low = points[max(place[0] - 1, 0)]
-    high = points[min(place[-1] + 1, len(points) - 1)]
-    return np.linspace(low, high, POINTS)
+    before = max(place[0] - 1, 0)
+    last = len(points) - 1
+    after = min(place[-1] + 1, last)
+    return np.linspace(points[before], points[after], POINTS)
 
 
 def _log_density(
@@ -88,8 +96,10 @@ def _log_density(
     kinds, times: successes and trials that occur, (2, n), and how many judges have them, (n,).
     """
     size = np.exp(log_size)
-    first = expit(logit_mean)[:, None] * size
-    second = expit(-logit_mean)[:, None] * size
+    mean = expit(logit_mean)
+    rest = expit(-logit_mean)
+    first = mean[:, None] * size
+    second = rest[:, None] * size
     before = betaln(first, second)
     density = np.zeros(first.shape)
     for (won, n), judges in zip(kinds.T, times, strict=True):
@@ -102,4 +112,6 @@ def _log_density(
 
 def _log_uniform(points: np.ndarray) -> np.ndarray:
     """Return the log density of a uniform law on (0, 1) at logits of it."""
-    return np.asarray(log_expit(points) + log_expit(-points))
+    log_rate = log_expit(points)
+    log_rest = log_expit(-points)
+    return np.asarray(log_rate + log_rest)

@@ -72,7 +72,9 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
     except DAMAGED as error:
         raise ValueError(f"{path} should be a fit of its model: {error}") from error
     for name, values in fit["posterior"].data_vars.items():
-        if not np.ptp(values.to_numpy(), axis=1).any(axis=tuple(range(1, values.ndim - 1))).all():
+        spread = np.ptp(values.to_numpy(), axis=1)
+        entries = tuple(range(1, values.ndim - 1))
+        if not spread.any(axis=entries).all():
             raise ValueError(f"{path} should hold draws that differ, got equal ones of {name!r}")
     if short := fit.attrs.get("shortfall"):
         warn(f"{path}: the draws are not certified: {short}", UncertifiedWarning)

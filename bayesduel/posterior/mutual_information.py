@@ -44,25 +44,31 @@ def information_about_answers(chance, answer, binary, corrected):
     won = chance @ answer
     gain = np.empty(n_pairs)
     for row in range(n_pairs):
-        found = entropy(chance[row].sum() / n, binary)
+        mean = chance[row].sum() / n
+        found = entropy(mean, binary)
         for a in range(n_answers):
             if held[a] > 0:
-                given = entropy(won[row, a] / held[a], binary)
+                mean_given = won[row, a] / held[a]
+                given = entropy(mean_given, binary)
                 found -= share[a] * given
         gain[row] = found
     if not corrected:
         return gain
     squared = (chance * chance) @ answer
-    size = held**2 / (answer * answer).sum(axis=0)  # draws behind each mean
+    squares = (answer * answer).sum(axis=0)
+    size = held**2 / squares  # draws behind each mean
     for row in range(n_pairs):
         for a in range(n_answers):
             mean = won[row, a] / held[a]
-            variance = max(squared[row, a] / held[a] - mean**2, 0.0)
-            of_mean = variance / max(size[a] - 1.0, 1.0)
+            mean_square = squared[row, a] / held[a]
+            variance = max(mean_square - mean**2, 0.0)
+            degrees = max(size[a] - 1.0, 1.0)
+            of_mean = variance / degrees
             curvature = 1.0 / max(mean, 1e-12)
             if binary:
                 curvature += 1.0 / max(1.0 - mean, 1e-12)
-            gain[row] -= share[a] * of_mean * curvature / 2.0
+            bias = share[a] * of_mean * curvature / 2.0
+            gain[row] -= bias
     return gain
 
 
@@ -81,7 +87,8 @@ def information_about_questions(chance, answer):
     n = len(answer)
     n_pairs = len(chance)
     share = answer.sum(axis=0) / n
-    asked = np.flatnonzero((share > 0) & (share < 1))
+    uncertain = (share > 0) & (share < 1)
+    asked = np.flatnonzero(uncertain)
     yes = share[asked]
     no = 1 - yes
     of_question = answer[:, asked].astype(np.float32)
@@ -89,7 +96,8 @@ def information_about_questions(chance, answer):
     away = np.empty(chance.shape, np.float32)
     for row in range(n_pairs):
         mean[row] = chance[row].sum() / n
-        away[row] = (chance[row] - mean[row]) / n
+        centred = chance[row] - mean[row]
+        away[row] = centred / n
     joint = away @ of_question  # covariances of winning and yes
     of_yes = 1 / yes
     of_no = -1 / no
@@ -105,7 +113,8 @@ def information_about_questions(chance, answer):
                 moved_by_no = joint[row, a] * of_no[a]
                 given_yes = excess(scale * moved_by_yes)
                 given_no = excess(scale * moved_by_no)
-                gain[row] += p * (yes[a] * given_yes + no[a] * given_no)
+                information = yes[a] * given_yes + no[a] * given_no
+                gain[row] += p * information
     return gain
 
 
@@ -124,7 +133,8 @@ def information_about_scores(chance, binary):
         within = 0.0
         for d in range(n):
             within += entropy(chance[row, d], binary)
-        gain[row] = entropy(chance[row].sum() / n, binary) - within / n
+        mean = chance[row].sum() / n
+        gain[row] = entropy(mean, binary) - within / n
     return gain
 
 
@@ -136,7 +146,8 @@ def excess(z):
         return z * z * (1 / 2 + z * (1 / 6 + z * tail))
     if z >= 1.0:
         return 1.0
-    return (1 - z) * log(1 - z) + z
+    rest = 1 - z
+    return rest * log(rest) + z
 
 
 @compiled
@@ -146,5 +157,6 @@ def entropy(p, binary):
     if p > 0.0:
         found -= p * log(p)
     if binary and p < 1.0:
-        found -= (1 - p) * log(1 - p)
+        rest = 1 - p
+        found -= rest * log(rest)
     return found

@@ -56,13 +56,14 @@ def newcomers(
     families = dict(scores.family)
     for arm, name in (family or {}).items():
         families[str(arm)] = name
-    new = sorted({*families} - {*fit.duel.arms})
-    return replace(scores, family=families), tuple(new)
+    new = sorted(families.keys() - {*fit.duel.arms})
+    with_new = replace(scores, family=families)
+    return with_new, tuple(new)
 
 
 def told_of(scores: Scores, arms: tuple[str, ...], new: tuple[str, ...]) -> str:
     """Return in words what new arms are foreseen from, given the arms of the fit."""
-    families = {scores.family.get(arm) for arm in arms} - {None}
+    families = set(map(scores.family.get, arms)) - {None}
     told = []
     for arm in new:
         own = scores.family.get(arm)
@@ -70,7 +71,8 @@ def told_of(scores: Scores, arms: tuple[str, ...], new: tuple[str, ...]) -> str:
         if own in families:
             source = f"its family, {own}"
         elif own is not None:
-            source += f", {own}{did_you_mean(own, families)}"
+            hint = did_you_mean(own, families)
+            source += f", {own}{hint}"
         told.append(f"{arm} has not duelled: its score is drawn from {source}.")
     return " ".join(told)
 
@@ -86,12 +88,14 @@ def with_newcomers(
     """
     model = fit.duel.model
     _check_foreseeable(model)
-    rng = np.random.default_rng(int(fit.attrs["seed"]))  # the same fit makes the same predictions
+    seed = int(fit.attrs["seed"])
+    rng = np.random.default_rng(seed)  # the same fit makes the same predictions
     found = dict(posterior)
     for part in model.terms.deviating:
         spread = posterior[part.spread][:, None, None]
         known = posterior[part.parameter]
-        found[part.parameter] = _with_deviations(known, spread, len(new), rng)
+        whole = _with_deviations(known, spread, len(new), rng)
+        found[part.parameter] = whole
     found["score"] = _with_scores(model, posterior, scores, fit.duel.arms, new, rng)
     return found
 
@@ -121,9 +125,11 @@ def _with_deviations(
 ) -> np.ndarray:
     """Return deviations (draws, levels, K) that were centred over K arms, with `n` arms more."""
     *shape, n_arms = deviation.shape
-    moved = spread / n_arms**0.5 * rng.standard_normal((*shape, 1))
+    of_mean = spread / n_arms**0.5
+    moved = of_mean * rng.standard_normal((*shape, 1))
     own = spread * rng.standard_normal((*shape, n))
-    return np.concatenate([deviation, own - moved], axis=-1)
+    centred = own - moved
+    return np.concatenate([deviation, centred], axis=-1)
 
 
 def _with_scores(
@@ -141,19 +147,25 @@ def _with_scores(
     mean, deviation = _prior_of_arms(model, posterior, scores, everyone)
     number = scores.families(everyone)
     assert number is not None
-    member = np.eye(int(number.max()) + 1)[number]
-    known = Families(member[:n_arms], posterior[FAMILY][:, None] ** 2)
+    n_families = int(number.max()) + 1
+    member = np.eye(n_families)[number]
+    variance = posterior[FAMILY][:, None] ** 2
+    known = Families(member[:n_arms], variance)
     prior_mean = mean[:n_arms]
     precision = deviation[:, :n_arms] ** -2.0
-    level, error = level_of(score - prior_mean, precision, known)
+    above = score - prior_mean
+    level, error = level_of(above, precision, known)
     level = level + error * rng.standard_normal((n_draws, 1))
     before = score + level  # as they were before they were centred
-    middle, width = family_means(before - prior_mean, precision, known)
+    above = before - prior_mean
+    middle, width = family_means(above, precision, known)
     family = middle + width * rng.standard_normal(middle.shape)
     of_family = family @ member[n_arms:].T
-    own = deviation[:, n_arms:] * rng.standard_normal((n_draws, len(new)))
+    normal = rng.standard_normal((n_draws, len(new)))
+    own = deviation[:, n_arms:] * normal
     added = mean[n_arms:] + of_family + own
-    return np.concatenate([score, added - level], axis=1)
+    centred = added - level
+    return np.concatenate([score, centred], axis=1)
 
 
 def _prior_of_arms(
@@ -174,6 +186,8 @@ def _prior_of_arms(
             )
     mean, known = normals(entries)
     usual = np.full(n_draws, np.nan)
-    if np.isnan(known).any():
-        usual = np.broadcast_to(scores.deviation(posterior, {}, 1.0), (n_draws,))
-    return mean, np.where(np.isnan(known), usual[:, None], known)
+    unknown = np.isnan(known)
+    if unknown.any():
+        learned = scores.deviation(posterior, {}, 1.0)
+        usual = np.broadcast_to(learned, (n_draws,))
+    return mean, np.where(unknown, usual[:, None], known)

@@ -10,6 +10,7 @@ that the judge votes the same way on the same unit again (r votes count as r / 2
 of pairs of votes that share none).
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -125,24 +126,31 @@ class Panel(Result):
     @property
     def significant(self) -> pd.DataFrame:
         """The pairs that differ at the level `alpha` after Holm's correction."""
-        return self.pairs[self.pairs["p_adjusted"] <= self.alpha]
+        differs = self.pairs["p_adjusted"] <= self.alpha
+        return self.pairs[differs]
 
     @property
     def _design(self) -> str:
-        who = f" by {count(self.n_judges, 'judge')}" if self.n_judges else ""
-        ties = f", {count(self.n_ties, 'tie')} among them" if self.n_ties else ""
+        who = ""
+        if self.n_judges:
+            who = f" by {count(self.n_judges, 'judge')}"
+        ties = ""
+        if self.n_ties:
+            ties = f", {count(self.n_ties, 'tie')} among them"
         arms = count(len(self.arms), "arm")
         pairs = count(len(self.pairs), "pair")
-        return f"{arms} in {pairs}: {count(self.n_duels, 'vote')}{who}{ties}."
+        votes = count(self.n_duels, "vote")
+        return f"{arms} in {pairs}: {votes}{who}{ties}."
 
     @property
     def _equality(self) -> str:
         test = self.equality
         if isinstance(test, str):
             return f"The arms cannot be tested: {test}."
-        differ = "The arms differ" if test.p <= self.alpha else "The arms do not differ"
-        how = "significantly" if test.p <= self.alpha else f"at {100 * self.alpha:g} %"
-        return f"{differ} {how} ({test.name} test: {chi_square_words(test)})."
+        found = f"The arms do not differ at {100 * self.alpha:g} %"
+        if test.p <= self.alpha:
+            found = "The arms differ significantly"
+        return f"{found} ({test.name} test: {chi_square_words(test)})."
 
     @property
     def _pairs(self) -> str:
@@ -150,7 +158,8 @@ class Panel(Result):
         level = f"{100 * self.alpha:g} % (exact binomial tests, Holm's correction)"
         if not len(found):
             return f"No pair differs at {level}."
-        shown = [self._pair(row) for row in found.head(EXAMPLES).to_dict("records")]
+        clearest = found.head(EXAMPLES).to_dict("records")
+        shown = [self._pair(row) for row in clearest]
         verb = "differs" if len(found) == 1 else "differ"
         more = ", the clearest" if len(found) > EXAMPLES else ""
         return (
@@ -159,11 +168,16 @@ class Panel(Result):
         )
 
     def _pair(self, row: dict[str, Any]) -> str:
-        arms = f"{shorten(row['first'])} over {shorten(row['second'])}"
-        won = f"{row['first_wins']:,} of {row['n']:,}"
-        ends = f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}"
-        interval = f"{100 * self.ci_prob:g} % interval {ends} %"
-        return f"{arms} ({won}, {interval}, p {p_words(row['p'])})"
+        first = shorten(row["first"])
+        second = shorten(row["second"])
+        wins = row["first_wins"]
+        won = f"{wins:,} of {row['n']:,}"
+        level = 100 * self.ci_prob
+        lower = 100 * row["share_lower"]
+        upper = 100 * row["share_upper"]
+        interval = f"{level:g} % interval {lower:.0f} to {upper:.0f} %"
+        p = p_words(row["p"])
+        return f"{first} over {second} ({won}, {interval}, p {p})"
 
     @property
     def contradicted(self) -> pd.DataFrame:
@@ -172,9 +186,10 @@ class Panel(Result):
         Those of the counts, a tie as half, hold for all pairs together (Bonferroni).
         """
         frame = self.pairs
-        level = 1 - (1 - self.ci_prob) / len(frame)
+        error = (1 - self.ci_prob) / len(frame)
         points = frame["first_wins"] + frame["ties"] / 2
-        low, high = clopper_pearson(points, frame["n"] + frame["ties"], level)
+        votes = frame["n"] + frame["ties"]
+        low, high = clopper_pearson(points, votes, 1 - error)
         below = frame["preferred_upper"] < low
         above = frame["preferred_lower"] > high
         return frame[below | above]
@@ -195,11 +210,14 @@ class Panel(Result):
         power = self.pairs["power"]
         low = probability(power.min())
         high = probability(power.max())
-        chance = low if low == high else f"{low} to {high}"
+        chance = low
+        if high != low:
+            chance = f"{low} to {high}"
         whole = f"A pair shows a preference of {100 * self.effect:g} % with power {chance}"
         if self.needed is None:
             return f"{whole}."
-        return f"{whole}; power {POWER:g} needs {count(self.needed, 'vote')} per pair."
+        votes = count(self.needed, "vote")
+        return f"{whole}; power {POWER:g} needs {votes} per pair."
 
     @property
     def _agreement(self) -> str:
@@ -223,15 +241,18 @@ class Panel(Result):
         said = []
         if len(known):
             mean = percent(known["repeatability"].mean())
-            least = known.loc[known["repeatability"].idxmin()]
+            lowest = known["repeatability"].idxmin()
+            least = known.loc[lowest]
+            judge = shorten(least["judge"])
+            rate = percent(least["repeatability"])
             lower = percent(least["repeatability_lower"])
             upper = percent(least["repeatability_upper"])
             said.append(
                 f"Where a judge votes on a pair again, the vote is the same in {mean} % on "
-                f"average; least often by {shorten(least['judge'])}, "
-                f"{percent(least['repeatability'])} % ({lower} to {upper} %)."
+                f"average; least often by {judge}, {rate} % ({lower} to {upper} %)."
             )
-        random = self.judges[self.judges["p_chance"] > self.alpha]
+        by_chance = self.judges["p_chance"] > self.alpha
+        random = self.judges[by_chance]
         n_arms = len(self.arms)
         if len(random) and circular_triads_by_chance(0, n_arms) <= self.alpha:
             names = join(random["judge"], EXAMPLES)
@@ -260,7 +281,8 @@ def p_cell(p: float) -> str:
 
 def chi_square_words(test: ChiSquareTest | KendallAgreement) -> str:
     """Return the statistic of a test, its degrees of freedom and its p-value."""
-    return f"chi-square {test.statistic:.1f}, df {test.df:.4g}, p {p_words(test.p)}"
+    p = p_words(test.p)
+    return f"chi-square {test.statistic:.1f}, df {test.df:.4g}, p {p}"
 
 
 def panel(
@@ -379,7 +401,8 @@ def _arms(duels: Duels, draws: Draws, differences: RankSums | str, ci_prob: floa
     """Return the rows of the arms, see :class:`Panel`."""
     won, lost, tied = duels.results_by_arm()
     rank_sum = won + 2 * lost + 1.5 * tied
-    rates = np.concatenate([borda_scores(P) for P in draws.matrices()])
+    borda = [borda_scores(P) for P in draws.matrices()]
+    rates = np.concatenate(borda)
     frame = pd.DataFrame(
         {
             "duels": (won + lost + tied).astype(int),
@@ -396,14 +419,16 @@ def _arms(duels: Duels, draws: Draws, differences: RankSums | str, ci_prob: floa
         order = np.lexsort((rank_sum, -frame["win_rate"]))
         return frame.iloc[order]
     frame = frame.sort_values("rank_sum", kind="stable")
-    frame["letters"] = _letters(frame["rank_sum"].to_numpy(), differences.hsd)
+    sorted_sums = frame["rank_sum"].to_numpy()
+    frame["letters"] = _letters(sorted_sums, differences.hsd)
     return frame
 
 
 def _letters(rank_sum: np.ndarray, difference: float) -> list[str]:
     """Return the letters of ascending rank sums: those within the difference share one."""
     last = np.searchsorted(rank_sum, rank_sum + difference, side="right")
-    starts = np.flatnonzero(np.diff(last, prepend=0) > 0)  # runs that no earlier one holds
+    goes_further = np.diff(last, prepend=0) > 0  # runs that no earlier one holds
+    starts = np.flatnonzero(goes_further)
     found = [""] * len(rank_sum)
     for number, start in enumerate(starts):
         letter = _letter(number)
@@ -430,8 +455,10 @@ def _pairs(duels: Duels, draws: Draws, alpha: float, effect: float, ci_prob: flo
     won = np.maximum(met.first_wins, met.second_wins)
     lost = np.minimum(met.first_wins, met.second_wins)
     n = won + lost
-    p = np.minimum(2 * stats.binom.sf(won - 1, n, 0.5), 1.0)
-    preferred = draws.expected_score(slice(None, None, draws.pair_step), first, second)
+    one_sided = stats.binom.sf(won - 1, n, 0.5)
+    p = np.minimum(2 * one_sided, 1.0)
+    some = slice(None, None, draws.pair_step)
+    preferred = draws.expected_score(some, first, second)
     labels = np.array(duels.arms, dtype=object)
     low, high = clopper_pearson(won, n, ci_prob)
     with np.errstate(invalid="ignore"):
@@ -481,8 +508,11 @@ class _JudgeVotes:
             return None
         known, place = distinct(judge, unit[known_unit])
         forward = named.left < named.right
-        kind = np.where(named.outcome == 0, 2, (named.outcome > 0) != forward)
-        counts = np.bincount(3 * place + kind, named.weight, 3 * len(known))
+        tied = named.outcome == 0
+        high_won = (named.outcome > 0) != forward
+        kind = np.where(tied, 2, high_won)
+        cell = 3 * place + kind
+        counts = np.bincount(cell, named.weight, 3 * len(known))
         return cls(
             names=votes.judges,
             n_arms=duels.n_arms,
@@ -498,8 +528,11 @@ class _JudgeVotes:
         Shape (n_judges, K, K); units of one pair are added.
         """
         size = (len(self.names), self.n_arms, self.n_arms)
-        place = np.ravel_multi_index((self.judge, self.low, self.high), size)
-        return np.bincount(place, counts, int(np.prod(size))).reshape(size)
+        at = (self.judge, self.low, self.high)
+        place = np.ravel_multi_index(at, size)
+        n_entries = int(np.prod(size))
+        total = np.bincount(place, counts, n_entries)
+        return total.reshape(size)
 
     def won(self) -> np.ndarray:
         """Return how often each judge preferred i to j, shape (n_judges, K, K)."""
@@ -521,28 +554,36 @@ class _JudgeVotes:
         """Return the points of each arm by each judge who judged every pair equally often."""
         first, second = np.triu_indices(self.n_arms, 1)
         met = self.matrices(self.n)[:, first, second]
-        equally = (met == met[:, :1]).all(axis=1)
+        of_first_pair = met[:, :1]
+        equally = (met == of_first_pair).all(axis=1)
         complete = (met > 0).all(axis=1) & equally
         tied = self.matrices(self.by_unit[:, 2])
         n_ties = tied.sum(axis=1) + tied.sum(axis=2)
-        points = self.won().sum(axis=2) + n_ties / 2
+        n_wins = self.won().sum(axis=2)
+        points = n_wins + n_ties / 2
         return np.asarray(points[complete])
 
     def preferences(self) -> tuple[np.ndarray, int]:
         """Return how many judges prefer i to j, (K, K), of those who decided every pair."""
         won = self.won()
         ahead = won > np.swapaxes(won, 1, 2)
-        decided = ahead.sum(axis=(1, 2)) == self.n_arms * (self.n_arms - 1) // 2
-        return ahead[decided].sum(axis=0), int(decided.sum())
+        n_decided = ahead.sum(axis=(1, 2))
+        n_pairs = self.n_arms * (self.n_arms - 1) // 2
+        decided = n_decided == n_pairs
+        n_judges = int(decided.sum())
+        return ahead[decided].sum(axis=0), n_judges
 
     def repeated(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each judge's trials of repeatability, and how many gave the same vote."""
-        same_pairs = (self.by_unit * (self.by_unit - 1)).sum(axis=1)[self.again]
-        n = self.n[self.again]
-        judge = self.judge[self.again]
+        again = self.again
+        same_votes = self.by_unit * (self.by_unit - 1)
+        same_pairs = same_votes.sum(axis=1)[again]
+        n = self.n[again]
+        judge = self.judge[again]
         trials = np.bincount(judge, n / 2, len(self.names))
         same = same_pairs / (n - 1) / 2
-        return trials, np.bincount(judge, same, len(self.names))
+        n_same = np.bincount(judge, same, len(self.names))
+        return trials, n_same
 
     def judges(self, duels: Duels, ci_prob: float, rng: np.random.Generator) -> pd.DataFrame:
         """Return the rows of the judges, see :class:`Panel`."""
@@ -554,12 +595,15 @@ class _JudgeVotes:
         trials, same = self.repeated()
         units, agreeing = _agreeing(duels, n_judges)
         won = self.won()
-        majority = (1 + np.sign(won - np.swapaxes(won, 1, 2))) / 2
+        lost = np.swapaxes(won, 1, 2)
+        ahead = np.sign(won - lost)
+        majority = (1 + ahead) / 2
         circular = cyclic_triads(majority)
         zeta = consistence(majority)
         by_chance = np.full(n_judges, np.nan)
         for k in np.flatnonzero(~np.isnan(zeta)):
-            by_chance[k] = circular_triads_by_chance(int(circular[k]), self.n_arms)
+            n_circular = int(circular[k])
+            by_chance[k] = circular_triads_by_chance(n_circular, self.n_arms)
         columns = {
             "judge": list(self.names),
             "votes": by_judge(self.n),
@@ -581,7 +625,11 @@ class _JudgeVotes:
 def _with_leading_zeros(names: pd.Series) -> pd.Series:
     """Return names with each number in them at the length of the longest name."""
     longest = int(names.str.len().max())
-    return names.str.replace(r"\d+", lambda number: number[0].zfill(longest), regex=True)
+
+    def padded(number: re.Match[str]) -> str:
+        return number[0].zfill(longest)
+
+    return names.str.replace(r"\d+", padded, regex=True)
 
 
 def _rates(
@@ -591,16 +639,19 @@ def _rates(
     if not trials.any():
         unknown = np.full(len(trials), np.nan)
         return {name: unknown, f"{name}_lower": unknown, f"{name}_upper": unknown}
-    return with_interval(name, judge_rates(won, trials, rng), ci_prob)
+    rates = judge_rates(won, trials, rng)
+    return with_interval(name, rates, ci_prob)
 
 
 def _agreeing(duels: Duels, n_judges: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the units that each judge shares with others, and the sum of its agreement there."""
     votes = cast(Votes, duels.votes)
     unit, _ = units_of(duels, votes)
-    decided = decided_votes(votes, unit, np.ones(n_judges, dtype=int))
+    one_group = np.ones(n_judges, dtype=int)
+    decided = decided_votes(votes, unit, one_group)
     agreement = decided.with_others()
     shared = ~np.isnan(agreement)
     judge = decided.judge[shared]
     units = np.bincount(judge, minlength=n_judges)
-    return units, np.bincount(judge, agreement[shared], n_judges)
+    agreeing = np.bincount(judge, agreement[shared], n_judges)
+    return units, agreeing

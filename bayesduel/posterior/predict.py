@@ -58,12 +58,16 @@ class Predictions(Record):
     def __getitem__(self, key: Any) -> Any:
         """Return a variable, or predictions with some of the variables, of a list of names."""
         found = super().__getitem__(key)
-        return Predictions(found) if isinstance(key, list) else found
+        if not isinstance(key, list):
+            return found
+        return Predictions(found)
 
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per duel."""
-        one = self._dataset if self.sizes else self._dataset.expand_dims("duel")
-        return one.to_dataframe(*args, **options)
+        found = self._dataset
+        if not self.sizes:
+            found = found.expand_dims("duel")
+        return found.to_dataframe(*args, **options)
 
     def __repr__(self) -> str:
         return self._printed((), notes(self), whole=".to_dataframe()")
@@ -71,21 +75,26 @@ class Predictions(Record):
 
 def notes(found: Predictions) -> list[str]:
     """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
-    of_ties = ["In these predictions a tie is not a win. In a win rate it is half a win."] * (
-        "tie" in found
-    )
+    told = []
+    if "tie" in found:
+        told.append("In these predictions a tie is not a win. In a win rate it is half a win.")
     if found.attrs.get("tie_share", 0.0) > 0:
         share = percent(found.attrs["tie_share"])
-        of_ties.append(
+        told.append(
             f"{share} % of the duels of the log are ties, and the model has no ties: a tie counts "
             "half a win here."
         )
-    return of_ties + [str(found.attrs[key]) for key in NOTES if key in found.attrs]
+    for key in NOTES:
+        if key in found.attrs:
+            told.append(str(found.attrs[key]))
+    return told
 
 
 def win_words(found: Predictions) -> str:
     """Return what `win` of predictions is, in words."""
-    half = ", a tie counting half" * (found.attrs.get("tie_share", 0.0) > 0)
+    half = ""
+    if found.attrs.get("tie_share", 0.0) > 0:
+        half = ", a tie counting half"
     return f"Win: the probability that the left arm wins{half}, by {found.attrs['model']}"
 
 
@@ -212,9 +221,13 @@ def predict(
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
     # of an advantage that differs by a level, only where the level is said
-    by = {name for part in draws.model.terms if part.reads_order for name in part.reads}
-    sides_known = reads_order and by <= conditions.keys() and columns == _sides_of_log(fit)
-    side_advantage = sides_known if side_advantage is None else side_advantage
+    by: set[str] = set()
+    for reader in draws.model.terms:
+        if reader.reads_order:
+            by.update(reader.reads)
+    if side_advantage is None:
+        is_said = reads_order and by <= conditions.keys()
+        side_advantage = is_said and columns == _sides_of_log(fit)
     if side_advantage and not reads_order:
         term = by_reader("SideAdvantage() in the model", "--side-advantage")
         raise ValueError(
@@ -223,9 +236,13 @@ def predict(
         )
     of_teams = fit.duel.teams is not None
     is_one = _is_side if of_teams else is_label
+
+    def each(given: Any, name: str) -> list[Any]:
+        return [given] if is_one(given) else list(listed(given, name))
+
     single = is_one(left) and is_one(right)
-    lefts = [left] if is_one(left) else list(listed(left, "left"))
-    rights = [right] if is_one(right) else list(listed(right, "right"))
+    lefts = each(left, "left")
+    rights = each(right, "right")
     length = max(len(lefts), len(rights))
     if len(lefts) == 1:
         lefts = lefts * length
@@ -237,13 +254,15 @@ def predict(
             f"got {len(lefts)} and {len(rights)}"
         )
     scores, foreseen = newcomers(fit, family)
-    mentioned = _mentioned([*lefts, *rights], (*labels, *foreseen), of_teams)
+    known = (*labels, *foreseen)
+    mentioned = _mentioned([*lefts, *rights], known, of_teams)
     new = tuple(arm for arm in foreseen if arm in mentioned)
     posterior: Mapping[str, np.ndarray] = draws.posterior
     neutral = neutral_words(fit, draws.model, conditions, side_advantage=side_advantage)
     told = _told(fit, conditions, named, unknown, neutral, length)
     if unread:
-        told["not_read"] = f"Not read: {join(unread, len(unread), quote=True)}."
+        shown = join(unread, len(unread), quote=True)
+        told["not_read"] = f"Not read: {shown}."
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
         told["new_arms"] = told_of(scores, fit.duel.arms, new)
@@ -258,8 +277,10 @@ def predict(
         i = _places(lefts, arms, "left")
         j = _places(rights, arms, "right")
         names = arms
-    if (i == j).any():
-        raise ValueError(f"left and right should differ, got {names[i[i == j][0]]!r} twice")
+    alike = i == j
+    if alike.any():
+        twice = names[i[alike][0]]
+        raise ValueError(f"left and right should differ, got {twice!r} twice")
     given = conditions_of(
         fit,
         draws.model,
@@ -272,17 +293,21 @@ def predict(
         arguments=("ci_prob", "covariance", "side_advantage", "family"),
     )
     parts: dict[str, list[np.ndarray]] = defaultdict(list)
-    whole_margins = draws.model.response.outcome == "margin" and _has_draws(fit)
+    has_margins = draws.model.response.outcome == "margin"
+    whole_margins = has_margins and _has_draws(fit)
     for part in chunks(length, CHUNK // draws.n_draws):
         here = data_of_rows(given, part)
         margins = draws.model.margins(posterior, here)
         if margins is not None:
-            parts["margin"].append(_next_margin(margins, ci_prob))
-        outcomes = _outcomes(draws.model, posterior, here, margins if whole_margins else None)
+            next_margin = _next_margin(margins, ci_prob)
+            parts["margin"].append(next_margin)
+        rounded = margins if whole_margins else None
+        outcomes = _outcomes(draws.model, posterior, here, rounded)
         for outcome, chance in outcomes.items():
             p = np.ascontiguousarray(chance.T)
             lower, upper = eti(p, ci_prob)
-            parts[outcome].append(np.stack([p.mean(1), lower, upper]))
+            summary = np.stack([p.mean(1), lower, upper])
+            parts[outcome].append(summary)
     variables: dict[str, Any] = {}
     for name, found in parts.items():
         middle, lower, upper = np.hstack(found)
@@ -306,7 +331,9 @@ def predict(
             **dependence_of(fit, used, covariance).attrs,
         },
     )
-    return Predictions(predicted.isel(duel=0) if single else predicted)
+    if single:
+        predicted = predicted.isel(duel=0)
+    return Predictions(predicted)
 
 
 def _outcomes(
@@ -323,8 +350,12 @@ def _outcomes(
     if margins is not None:
         win = 1 - _below(margins, 0.5)
         loss = _below(margins, -0.5)
-        chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
-    found = {name: chances[name] for name in ("win", "tie", "loss") if name in chances}
+        tie = 1 - win - loss
+        chances |= {"win": win, "tie": tie, "loss": loss}
+    found = {}
+    for name in ("win", "tie", "loss"):
+        if name in chances:
+            found[name] = chances[name]
     if model.response.outcome == "grade":
         results = model.results(posterior, given)
         for k, grade in enumerate(model.response.grades):
@@ -356,19 +387,28 @@ def _told(
     for name in sorted(conditions):
         taken = f"(taken: {neutral.get(name)})"
         columns = named.get(name, ())
-        title = repr(" - ".join(columns) if columns else read.get(name, name))
-        values = column_of(conditions[name], n)
-        blank = int(is_missing(values).sum()) - len(unknown.get(name, ()))
-        if np.ndim(conditions[name]) == 0 and blank:
+        title = repr(read.get(name, name))
+        if columns:
+            title = repr(" - ".join(columns))
+        value = conditions[name]
+        unsaid = is_missing(column_of(value, n))
+        of_unknown = unknown.get(name, ())
+        blank = int(unsaid.sum()) - len(of_unknown)
+        if np.ndim(value) == 0 and blank:
             given.append(f"{name} = none {taken}")
             continue
-        given.append(f"{name} {_shown_condition(conditions[name], columns)}")
+        shown = _shown_condition(value, columns)
+        given.append(f"{name} {shown}")
         if blank:
-            missing.append(f"{title} in {blank:,} of {count(n, 'duel')} {taken}")
+            duels = count(n, "duel")
+            missing.append(f"{title} in {blank:,} of {duels} {taken}")
         if name in unknown:
-            new.append(f"{title} in {_warned_of(title, unknown[name], neutral[name], n)} {taken}")
-    lacking = sorted(conditions_read(fit) - conditions.keys())
-    absent = [f"{read.get(name, name)!r} (taken: {neutral[name]})" for name in lacking]
+            where = _warned_of(title, unknown[name], neutral[name], n)
+            new.append(f"{title} in {where} {taken}")
+    absent = []
+    for name in sorted(conditions_read(fit) - conditions.keys()):
+        column = read.get(name, name)
+        absent.append(f"{column!r} (taken: {neutral[name]})")
     found = {}
     for key, begin, words in (
         ("given", "Predictions are for the conditions given", given),
@@ -377,7 +417,8 @@ def _told(
         ("not_given", "Not given", absent),
     ):
         if words:
-            found[key] = f"{begin}: {join(words, len(words), width=None)}."
+            shown = join(words, len(words), width=None)
+            found[key] = f"{begin}: {shown}."
     return found
 
 
@@ -393,12 +434,15 @@ def _warned_of(title: str, labels: list[str], instead: str, n: int) -> str:
         f"{count(len(labels), 'duel')}): predictions there are those of {instead}",
         ExtrapolationWarning,
     )
-    return f"{len(labels):,} of {count(n, 'duel')}, {shown}"
+    duels = count(n, "duel")
+    return f"{len(labels):,} of {duels}, {shown}"
 
 
 def _tie_share(fit: xr.DataTree, model: Any) -> dict[str, float]:
     """Return the share of ties in the log of a model that counts each as half a win, if any."""
-    share = tie_share(fit) if model.response.outcome == "win" else 0.0
+    if model.response.outcome != "win":
+        return {}
+    share = tie_share(fit)
     return {"tie_share": share} if share > 0 else {}
 
 
@@ -411,14 +455,18 @@ def _shown_condition(value: Any, columns: Sequence[str]) -> str:
         return f"by column {columns[0]!r}"
     if columns:
         difference = " - ".join(map(repr, columns))
-        return f"= {value:g} ({difference})" if is_label(value) else f"= {difference}"
+        if not is_label(value):
+            return f"= {difference}"
+        return f"= {value:g} ({difference})"
     return f"= {value}" if is_label(value) else "of each duel"
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:
     """Return the names of the columns of the log that held its sides."""
     read = reading_of(fit)
-    return tuple(str(read.get(role, role)) for role in ("left", "right"))
+    left = read.get("left", "left")
+    right = read.get("right", "right")
+    return str(left), str(right)
 
 
 def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
@@ -430,7 +478,9 @@ def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
         )
     if not advantage:
         return "Side advantage: left out."
-    column = f" (column {columns[0]!r})" if columns and columns[0] != "left" else ""
+    column = ""
+    if columns and columns[0] != "left":
+        column = f" (column {columns[0]!r})"
     return f"Side advantage: added for the left side{column}."
 
 
@@ -439,7 +489,9 @@ def _has_draws(fit: xr.DataTree) -> bool:
     if "observed_data" not in fit:
         return False
     margins = fit["observed_data"]["margin"].to_numpy()
-    return bool((margins == np.round(margins)).all() and (margins == 0).any())
+    is_whole = margins == np.round(margins)
+    is_draw = margins == 0
+    return bool(is_whole.all() and is_draw.any())
 
 
 def _below(margins: tuple[np.ndarray, ...], at: Any) -> np.ndarray:
@@ -458,8 +510,9 @@ def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
     """Return median, lower and upper end of the next margins, shape (3, n), by bisection."""
     middle, spread, _ = margins
     wide = 10.0 * spread.max(axis=0)
-    levels = np.array([0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    found = np.empty((3, middle.shape[-1]))
+    levels = (0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2)
+    n = middle.shape[-1]
+    found = np.empty((3, n))
     for k, level in enumerate(levels):
         low = middle.min(axis=0) - wide
         high = middle.max(axis=0) + wide
@@ -482,7 +535,8 @@ def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
 
 def _share(margins: tuple[np.ndarray, ...], at: np.ndarray) -> np.ndarray:
     """Return the predictive probability that the next margins are below `at`, (n,)."""
-    return np.asarray(_below(margins, at).mean(axis=0))
+    below = _below(margins, at)
+    return np.asarray(below.mean(axis=0))
 
 
 def _is_side(side: Any) -> bool:
@@ -494,14 +548,17 @@ def _teams_of(
     left: Sequence[Any], right: Sequence[Any], labels: Sequence[str]
 ) -> tuple[Teams, np.ndarray, np.ndarray]:
     """Return the sides that are asked about, and which of them is left and right in each duel."""
-    left_side = sides_as_tuples([members_of(side, labels) for side in left], "left")
-    right_side = sides_as_tuples([members_of(side, labels) for side in right], "right")
+    left_members = [members_of(side, labels) for side in left]
+    right_members = [members_of(side, labels) for side in right]
+    left_side = sides_as_tuples(left_members, "left")
+    right_side = sides_as_tuples(right_members, "right")
     known = sorted({*left_side, *right_side})
     index = {}
     members = []
     for k, side in enumerate(known):
         index[side] = k
-        members.append([_place(label, labels, "left or right") for label in side])
+        places = [_place(label, labels, "left or right") for label in side]
+        members.append(places)
     first = np.array([index[side] for side in left_side])
     second = np.array([index[side] for side in right_side])
     return Teams.of(members), first, second
@@ -513,17 +570,22 @@ def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[
     for side in sides:
         members = members_of(side, labels) if teams else side
         each = [members] if is_label(members) else members
-        found |= {one if isinstance(one, str) else shown_value(one) for one in each}
+        for one in each:
+            label = one if isinstance(one, str) else shown_value(one)
+            found.add(label)
     return found
 
 
 def _places(side: Sequence[object], labels: Sequence[str], name: str) -> np.ndarray:
     """Return the places of the arms of a side; an unknown one is named by its row of several."""
     if len(side) == 1:
-        return np.array([_place(side[0], labels, name)])
-    rows = enumerate(side, 1)
-    where = f"of {len(side):,}"
-    return np.array([_place(label, labels, f"{name}, row {k} {where}") for k, label in rows])
+        place = _place(side[0], labels, name)
+        return np.array([place])
+    places = []
+    for k, label in enumerate(side, 1):
+        where = f"{name}, row {k} of {len(side):,}"
+        places.append(_place(label, labels, where))
+    return np.array(places)
 
 
 def _place(label: object, labels: Sequence[str], where: str) -> int:
@@ -532,10 +594,13 @@ def _place(label: object, labels: Sequence[str], where: str) -> int:
     if words in labels:
         return labels.index(words)
     hint = did_you_mean(words, labels)
-    within = [label for label in labels if words.casefold() in label.casefold()]
+    folded = words.casefold()
+    within = [label for label in labels if folded in label.casefold()]
     if len(within) == 1:
         hint = f"; did you mean {within[0]!r}?"
     if not hint:
         new = "a new arm needs a duel, attributes (predict_items) or a family (family=)"
-        hint = f"; its arms are {join(labels, 8, quote=True)}; {new}"
-    raise KeyError(f"{where}: arm {shorten(words, 60)!r} is not in the fit{hint}")
+        known = join(labels, 8, quote=True)
+        hint = f"; its arms are {known}; {new}"
+    short = shorten(words, 60)
+    raise KeyError(f"{where}: arm {short!r} is not in the fit{hint}")

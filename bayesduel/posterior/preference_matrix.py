@@ -74,7 +74,8 @@ def preference_matrix(
             "predict(fit, left, right) answers for pairs"
         )
     pairs = pair_summary(draws, ci_prob)
-    values = {"mean": pairs.mean, "lower": pairs.lower, "upper": pairs.upper}[part]
-    frame = pd.DataFrame(values, index=list(labels), columns=list(labels))
+    tables = {"mean": pairs.mean, "lower": pairs.lower, "upper": pairs.upper}
+    arms = list(labels)
+    frame = pd.DataFrame(tables[part], index=arms, columns=arms)
     order = score_order(draws.worth)
     return frame.iloc[order, order].rename_axis(index="arm", columns="opponent")

@@ -114,7 +114,8 @@ def critical_count(n: np.ndarray, alpha: float) -> np.ndarray:
 
     As the tables of ISO 5495 have it for a preference; `n` + 1 where no number is.
     """
-    return stats.binom.isf(alpha / 2, n, 0.5).astype(int) + 1
+    by_chance = stats.binom.isf(alpha / 2, n, 0.5)
+    return by_chance.astype(int) + 1
 
 
 def preference_power(n: np.ndarray, share: float, alpha: float) -> np.ndarray:
@@ -130,13 +131,16 @@ def duels_needed(share: float, alpha: float, power: float) -> int | None:
 
     Power falls now and then as votes are added: from this number on it stays.
     """
-    away = stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power)
-    about = int((away / (2 * share - 1)) ** 2)  # of the normal approximation
+    z_level = stats.norm.isf(alpha / 2)
+    z_power = stats.norm.isf(1 - power)
+    root = (z_level + z_power) / (2 * share - 1)
+    about = int(root**2)  # of the normal approximation
     # 100,000 duels, beyond which no number of votes is looked for
     if about > 100_000:
         return None
     n = np.arange(1, 2 * about + 100)
-    too_few = n[preference_power(n, share, alpha) < power]
+    reached = preference_power(n, share, alpha)
+    too_few = n[reached < power]
     if not len(too_few):
         return 1
     return int(too_few[-1]) + 1
@@ -159,26 +163,31 @@ def equality_test(wins: np.ndarray, ties: np.ndarray) -> ChiSquareTest | str:
     if not n_decided:
         return "every vote is a tie"
     n_arms = len(wins)
-    ahead = wins.sum(axis=1) - wins.sum(axis=0)
+    won = wins.sum(axis=1)
+    lost = wins.sum(axis=0)
+    ahead = won - lost
     if _balanced(decided + ties):
         name = "Durbin"
         df = n_arms - 1
-        statistic = float(df * (ahead**2).sum() / (2 * n_decided))
+        squares = (ahead**2).sum()
+        statistic = float(df * squares / (2 * n_decided))
     else:
         name = "Skillings-Mack"
         df = _contrasts(decided)
-        laplacian = np.diag(decided.sum(axis=1)) - decided
+        degrees = decided.sum(axis=1)
+        laplacian = np.diag(degrees) - decided
         inverse = np.linalg.pinv(laplacian, hermitian=True)
         statistic = float(ahead @ inverse @ ahead)
     p = float(stats.chi2.sf(statistic, df))
-    blocks = n_decided + int(np.triu(ties).sum())
+    n_ties = int(np.triu(ties).sum())
+    blocks = n_decided + n_ties
     return ChiSquareTest(name=name, statistic=statistic, df=df, p=p, blocks=blocks)
 
 
 def _contrasts(decided: np.ndarray) -> int:
     """Return the degrees of freedom of the arms: their number less that of components."""
-    components = csgraph.connected_components(decided > 0, directed=False)[0]
-    return int(len(decided) - components)
+    n_components, _ = csgraph.connected_components(decided > 0, directed=False)
+    return int(len(decided) - n_components)
 
 
 def panel_power(decided: np.ndarray, share: float, alpha: float) -> float:
@@ -189,7 +198,8 @@ def panel_power(decided: np.ndarray, share: float, alpha: float) -> float:
     df = _contrasts(decided)
     if not df:
         return 0.0
-    noncentrality = (2 * share - 1) ** 2 * decided.sum(axis=1).min()
+    fewest = decided.sum(axis=1).min()
+    noncentrality = (2 * share - 1) ** 2 * fewest
     critical = stats.chi2.isf(alpha, df)
     return float(stats.ncx2.sf(critical, df, noncentrality))
 
@@ -216,13 +226,15 @@ def rank_sums(wins: np.ndarray, ties: np.ndarray, alpha: float) -> RankSums | st
     assert isinstance(tested, ChiSquareTest)
     per_pair = n_decided / comb(n_arms, 2)
     studentized = stats.studentized_range.isf(alpha, n_arms, np.inf)
-    hsd = float(studentized * np.sqrt(per_pair * n_arms / 4))
+    variance = per_pair * n_arms / 4
+    hsd = float(studentized * np.sqrt(variance))
     df = n_duels - n_arms + 1
     if df < 1:
         return RankSums(lsd=np.nan, hsd=hsd)
     unexplained = max(1 - tested.statistic / n_duels, 0.0)
     per_arm = 2 * n_duels / n_arms
-    error = np.sqrt(n_decided * per_arm / df * unexplained)
+    mean_square = n_decided * per_arm / df * unexplained
+    error = np.sqrt(mean_square)
     quantile = stats.t.isf(alpha / 2, df)
     return RankSums(lsd=float(quantile * error), hsd=hsd)
 
@@ -241,7 +253,8 @@ def friedman_test(points: np.ndarray) -> ChiSquareTest | str:
         return "it needs three arms"
     if n_judges < 2:
         return f"{count(n_judges, 'judge')} judged every pair equally often, and it needs two"
-    if (points == points[:, :1]).all():
+    of_first_arm = points[:, :1]
+    if (points == of_first_arm).all():
         return "no judge ranks one arm above another"
     statistic, p = stats.friedmanchisquare(*points.T)
     return ChiSquareTest(
@@ -264,13 +277,16 @@ def kendall_agreement(votes_for: np.ndarray, n_judges: int) -> KendallAgreement 
     m = n_judges
     pairs = comb(len(votes_for), 2)
     pairs_of_judges = comb(m, 2)
-    agreeing = float((votes_for * (votes_for - 1) / 2).sum())
+    same_votes = votes_for * (votes_for - 1) / 2
+    agreeing = float(same_votes.sum())
     by_chance = pairs * pairs_of_judges * (m - 3) / (m - 2) / 2
-    statistic = 4 / (m - 2) * (agreeing - 1 - by_chance)
+    beyond_chance = agreeing - 1 - by_chance
+    statistic = 4 / (m - 2) * beyond_chance
     df = pairs * m * (m - 1) / (m - 2) ** 2
+    most_even = m if m % 2 else m - 1
     return KendallAgreement(
         u=2 * agreeing / (pairs_of_judges * pairs) - 1,
-        least=-1 / m if m % 2 else -1 / (m - 1),
+        least=-1 / most_even,
         judges=m,
         statistic=statistic,
         df=df,
@@ -287,18 +303,24 @@ def circular_triads_by_chance(circular: int, n_arms: int) -> float:
     n = n_arms
     if n <= EXACT_ARMS:
         tournaments = 2 ** comb(n, 2)
-        as_few = [ways for triads, ways in _triad_law(n).items() if triads <= circular]
-        return sum(as_few) / tournaments
+        as_few = 0
+        for triads, ways in _triad_law(n).items():
+            if triads <= circular:
+                as_few += ways
+        return as_few / tournaments
     expected = comb(n, 3) / 4
     df = n * (n - 1) * (n - 2) / (n - 4) ** 2
-    statistic = 8 / (n - 4) * (expected - circular - 0.5) + df
+    away = expected - circular - 0.5
+    statistic = 8 / (n - 4) * away + df
     return float(stats.chi2.sf(statistic, df))
 
 
 def _balanced(met: np.ndarray) -> bool:
     """Return whether every pair met equally often, and at all."""
-    times = met[np.triu_indices(len(met), 1)]
-    return bool(times[0] > 0 and (times == times[0]).all())
+    pairs = np.triu_indices(len(met), 1)
+    times = met[pairs]
+    alike = (times == times[0]).all()
+    return bool(times[0] > 0 and alike)
 
 
 @lru_cache(maxsize=EXACT_ARMS)
@@ -332,7 +354,10 @@ def _with_one_more(by_scores: dict[tuple[int, ...], int]) -> dict[tuple[int, ...
             grown: list[int] = []
             for (score, n), b in zip(alike.items(), beaten_by, strict=True):
                 chosen *= comb(n, b)
-                grown += [score + 1] * b + [score] * (n - b)
-            grown.append(len(scores) - sum(beaten_by))
-            larger[tuple(sorted(grown))] += chosen
+                grown += [score + 1] * b
+                grown += [score] * (n - b)
+            own = len(scores) - sum(beaten_by)
+            grown.append(own)
+            grown.sort()
+            larger[tuple(grown)] += chosen
     return larger

@@ -100,28 +100,37 @@ def scores(
         raise ValueError(
             f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
         )
-    if anchor is not None and (not isinstance(anchor, str) or anchor not in labels):
+    is_arm = isinstance(anchor, str) and anchor in labels
+    if anchor is not None and not is_arm:
         hint = did_you_mean(anchor, labels)
         raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}{hint}")
     unit = draws.model.response.score_unit
     score = draws.score
-    origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]
+    if anchor is None:
+        origin = score.mean(1, keepdims=True)
+    else:
+        origin = score[:, [labels.index(anchor)]]
     order = score_order(score)
     found = np.empty((4, len(labels)))
     no_mean = _without_mean(fit, used, len(labels))
     for start in range(0, len(labels), ARMS_AT_ONCE):
         here = slice(start, start + ARMS_AT_ONCE)
-        apart = (score[:, here].astype(float) - origin).T
-        found[:, here] = apart.mean(1), apart.std(1), *eti(apart, ci_prob)
-        found[0, here][no_mean[here]] = np.median(apart[no_mean[here]], axis=1)
+        from_origin = score[:, here].astype(float) - origin
+        apart = from_origin.T
+        low, high = eti(apart, ci_prob)
+        found[:, here] = apart.mean(1), apart.std(1), low, high
+        noisy = no_mean[here]
+        found[0, here][noisy] = np.median(apart[noisy], axis=1)
     own = ("score_mean", "score_sd", "score_lower", "score_upper")
     columns = dict(zip(own, found, strict=True))
     per_unit = POINTS.get(unit)
     if per_unit is not None:
         names = {"score_mean": "rating", "score_lower": "rating_lower"}
         names["score_upper"] = "rating_upper"
-        columns |= {new: points + per_unit * columns[old] for old, new in names.items()}
-    frame = pd.DataFrame(columns, index=pd.Index(labels, name="arm")).iloc[order]
+        for old, new in names.items():
+            columns[new] = points + per_unit * columns[old]
+    index = pd.Index(labels, name="arm")
+    frame = pd.DataFrame(columns, index=index).iloc[order]
     frame.attrs = {
         "unit": unit,
         "anchor": anchor,
@@ -141,8 +150,11 @@ def scores_words(attrs: Mapping[Any, Any], noun: str = "arm") -> str:
     """
     anchor = attrs["anchor"]
     nouns = plural(noun)
-    other = f"the mean of all {nouns}" if anchor is None else shorten(anchor, SENTENCE)
-    own = "" if anchor is None else f" {other} itself has no interval for that reason."
+    other = f"the mean of all {nouns}"
+    own = ""
+    if anchor is not None:
+        other = shorten(anchor, SENTENCE)
+        own = f" {other} itself has no interval for that reason."
     rating = ""
     if attrs["points_per_unit"] is not None:
         rating = f", and {attrs['points']:g} points are the rating of {other}"
@@ -158,5 +170,6 @@ def _without_mean(fit: xr.DataTree, used: str, n_arms: int) -> np.ndarray:
     """Return which arms' draws have no variance, and a mean that is noise: (K,), bool."""
     if used == "model" or "clusters" not in fit:
         return np.zeros(n_arms, dtype=bool)
-    degrees = fit["clusters"].dataset["score_degrees_cluster"].sel(clustering=used)
-    return np.asarray(degrees.to_numpy() <= LEAST_DEGREES)
+    by_clustering = fit["clusters"].dataset["score_degrees_cluster"]
+    degrees = by_clustering.sel(clustering=used).to_numpy()
+    return np.asarray(degrees <= LEAST_DEGREES)

@@ -50,13 +50,16 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     # 150,000,000 draws x arms x arms that are compared, at most
     # 400 draws at least
     most = max(400, 150_000_000 // n_arms**2)
-    step = max(1, ceil(len(value) / most))
-    by_arm = np.ascontiguousarray(value[::step].T, dtype=float)
+    parts = len(value) / most
+    step = max(1, ceil(parts))
+    some = value[::step]
+    by_arm = np.ascontiguousarray(some.T, dtype=float)
     centre = by_arm.mean(axis=1, keepdims=True)
     away = by_arm - centre
     # 500,000 numbers, from which the compiled loop pays, and loading it
     many = by_arm.size * n_arms >= 500_000
-    sd, behind, either = _largest_differences(away) if many else _of_few(away)
+    largest_differences = _largest_differences if many else _of_few
+    sd, behind, either = largest_differences(away)
     mean = centre - centre.T
     one_sided = np.quantile(behind, confidence, axis=1)[:, None]
     two_sided = np.quantile(either, confidence, axis=1)[:, None]
@@ -76,7 +79,9 @@ def rank_range(found: Separation) -> tuple[np.ndarray, np.ndarray]:
     """
     n_above = found.above.sum(axis=1)
     n_below = found.below.sum(axis=1)
-    return 1 + n_above, len(n_below) - n_below
+    best = 1 + n_above
+    worst = len(n_below) - n_below
+    return best, worst
 
 
 def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
@@ -89,22 +94,24 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
 
     Tier of each arm from 1, shape (K,).
     """
-    ahead = found.ahead[np.ix_(order, order)]
-    from_last = np.logical_and.accumulate(ahead[:, ::-1], axis=1)
+    ranked = np.ix_(order, order)
+    last_first = found.ahead[ranked][:, ::-1]
+    from_last = np.logical_and.accumulate(last_first, axis=1)
     of_rest = from_last[:, ::-1]  # of j and all after
     starts = [0]
     while True:
         first = starts[-1]
-        cuts = np.flatnonzero(of_rest[first, first + 1 :])
+        after = first + 1
+        cuts = np.flatnonzero(of_rest[first, after:])
         if not cuts.size:
             return tiers_from(starts, order)
-        starts.append(first + 1 + int(cuts[0]))
+        starts.append(after + int(cuts[0]))
 
 
 def tiers_from(starts: list[int], order: np.ndarray) -> np.ndarray:
     """Return the tier of each arm from 1, shape (K,); `starts` are the places of first arms."""
     places = np.arange(len(order))
-    tier = np.empty(len(order), dtype=np.int64)
+    tier = np.empty_like(places)
     tier[order] = np.searchsorted(starts, places, side="right")
     return tier
 
@@ -113,7 +120,8 @@ def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_largest_differences` does, without compiled code."""
     away = by_arm[:, None] - by_arm
     below = np.minimum(away, 0)
-    sd = np.sqrt(2 * np.square(below).mean(axis=2)) + TINY
+    mean_square = np.square(below).mean(axis=2)
+    sd = np.sqrt(2 * mean_square) + TINY
     down = -away / sd[..., None]
     up = away / sd.T[..., None]
     farthest = np.maximum(down, up)

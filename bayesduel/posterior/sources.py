@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from bayesduel.intervals import check_ci_prob, eti, with_interval
 from bayesduel.models import Model, Sources
-from bayesduel.models.cells import seats
+from bayesduel.models.cells import seats_of_both
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.options import Decision
@@ -56,33 +56,43 @@ class SourceAgreement(Result):
     @property
     def sentence(self) -> str:
         """What the votes of each source are worth, its agreement and its biases."""
-        return " ".join(map(self._words, self.table.index[self.table["target"] < 1]))
+        others = self.table.index[self.table["target"] < 1]
+        return " ".join(map(self._words, others))
 
     def _words(self, source: str) -> str:
         row = self.table.loc[source]
-        has_worth = not np.isnan(row["worth"])
-        target = shorten(self.target, SENTENCE) if has_worth else "the target"
+        target = "the target"
+        if not np.isnan(row["worth"]):
+            target = shorten(self.target, SENTENCE)
         said = [_agreement_words(row, target)]
+        bias = row["left"]
         if row["left_lower"] > 0 or row["left_upper"] < 0:
-            side = "left" if row["left"] > 0 else "right"
-            said.append(f"it favours the {side} side by {abs(row['left']):.2g} {self.unit}")
+            side = "left" if bias > 0 else "right"
+            by = abs(bias)
+            said.append(f"it favours the {side} side by {by:.2g} {self.unit}")
         of_source = self.arms["source"] == source
-        favoured = self.arms[of_source & (self.arms["lower"] > 0)]
+        raised = self.arms["lower"] > 0
+        favoured = self.arms[of_source & raised]
         if len(favoured):
-            said.append(f"{_favoured_words(favoured)} higher with it than with {target}")
+            stand = _favoured_words(favoured)
+            said.append(f"{stand} higher with it than with {target}")
         return f"{join(said, width=None)}."
 
 
 def _agreement_words(row: pd.Series, target: str) -> str:
     """Return what the votes of a source are worth, if that is known, and how its scores agree."""
     name = shorten(str(row.name), SENTENCE)
-    interval = f"[{row['correlation_lower']:.2f}, {row['correlation_upper']:.2f}]"
-    agrees = f"correlate with those of {target} by {row['correlation']:.2f} {interval}"
+    correlation = row["correlation"]
+    lower = row["correlation_lower"]
+    upper = row["correlation_upper"]
+    interval = f"[{lower:.2f}, {upper:.2f}]"
+    agrees = f"correlate with those of {target} by {correlation:.2f} {interval}"
     if np.isnan(row["worth"]):
         return f"The scores of {name} {agrees}"
     rounded = float(f"{row['worth']:.2g}")
     worth = f"{rounded:,.0f} votes of {target}"
-    votes = f"{row['votes']:,.0f} votes of {name}"
+    n_votes = row["votes"]
+    votes = f"{n_votes:,.0f} votes of {name}"
     return f"{votes} are worth {worth} here: its scores {agrees}"
 
 
@@ -91,7 +101,8 @@ def _favoured_words(favoured: pd.DataFrame) -> str:
     first = favoured.nlargest(3, "difference")
     named = []
     for arm, by in zip(first["arm"], first["difference"], strict=True):
-        named.append(f"{shorten(arm, SENTENCE)} (by {by:.2g})")
+        label = shorten(arm, SENTENCE)
+        named.append(f"{label} (by {by:.2g})")
     n_others = len(favoured) - len(first)
     if n_others:
         named.append(f"{n_others:,} others")
@@ -148,7 +159,8 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     sigma = _covariances(term, draws)
     toward = sigma @ weights
     spread = toward @ weights  # (draws,): variance of the target's scores
-    scale = np.sqrt(np.diagonal(sigma, axis1=1, axis2=2))
+    variances = np.diagonal(sigma, axis1=1, axis2=2)
+    scale = np.sqrt(variances)
     target_scale = np.sqrt(spread)[:, None]
     correlation = toward / (scale * target_scale)
     by_source = draws[term.parameter]
@@ -156,12 +168,15 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     unknown = np.full(len(levels), np.nan)
     left = draws.get(f"order_by_{term.by}", unknown[None])
     worth = unknown
-    target = levels.index(term.target) if isinstance(term.target, str) else None
+    target = None
+    if isinstance(term.target, str):
+        target = levels.index(term.target)
     if target is not None and votes[target]:
         told = _told(by_source, sigma, information)
         # 200 draws of the covariance for which the worth of votes is computed
         step = max(1, len(sigma) // 200)
-        worth = _worth(sigma[::step], information, told, target, votes)
+        some = sigma[::step]
+        worth = _worth(some, information, told, target, votes)
     columns: dict[str, Any] = {"votes": votes, "target": weights}
     columns |= with_interval("correlation", correlation, ci_prob)
     columns |= with_interval("scale", scale, ci_prob)
@@ -173,7 +188,8 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     for s, level in enumerate(levels):
         if weights[s] == 1:
             continue
-        arms = _by_arm(by_source[:, s], draws["score"], slope[:, s, None], ci_prob)
+        own = by_source[:, s]
+        arms = _by_arm(own, draws["score"], slope[:, s, None], ci_prob)
         arms.insert(0, "source", level)
         arms.insert(1, "arm", labels)
         found.append(arms)
@@ -204,7 +220,8 @@ def _by_arm(
     Draws of the scores have the shape (draws, K); the slope of the source on the target (draws, 1).
     """
     beyond = score - slope * target_score
-    lower, upper = eti(np.ascontiguousarray(beyond.T), ci_prob)
+    by_arm = np.ascontiguousarray(beyond.T)
+    lower, upper = eti(by_arm, ci_prob)
     return pd.DataFrame(
         {
             "score": score.mean(axis=0),
@@ -247,7 +264,8 @@ def _information(
         own_cells = source == level
         own = design[own_cells]
         weight = of_cell[own_cells][:, None]
-        information = own.T @ own.multiply(weight)
+        weighted = own.multiply(weight)
+        information = own.T @ weighted
         found.append(information.toarray())
     said = source >= 0
     votes = np.bincount(source[said], n[said], n_sources)
@@ -256,14 +274,14 @@ def _information(
 
 def _members_less(given: Mapping[str, np.ndarray], n_arms: int) -> csr_array:
     """Return the members of first less those of second of each cell, (cells, K)."""
-    rows = np.arange(len(given["first"]))
-    shape = (len(rows), n_arms)
+    n_cells = len(given["first"])
+    rows = np.arange(n_cells)
+    shape = (n_cells, n_arms)
     found = csr_array(shape)
-    signs = {"first": 1.0, "second": -1.0}
-    for side, sign in signs.items():
-        for arm, share in seats(given, side):
-            counted = np.broadcast_to(sign * share, rows.shape)
-            found = found + csr_array((counted, (rows, arm)), shape=shape)
+    for arm, share in seats_of_both(given):
+        counted = np.broadcast_to(share, n_cells)
+        entries = (counted, (rows, arm))
+        found = found + csr_array(entries, shape=shape)
     return found
 
 
@@ -282,7 +300,8 @@ def vote_information(
     step = max(1, n_draws // most)
     found = []
     for d in range(0, n_draws, step):
-        draw = {name: values[d : d + 1] for name, values in draws.items()}
+        here = slice(d, d + 1)
+        draw = {name: values[here] for name, values in draws.items()}
         known = model.parameters(draw)
         eta = model.eta(known, given)
         information = _of_outcome(model, eta, known, given)
@@ -298,7 +317,8 @@ def _of_outcome(
     margin = model.response.margin(eta, known, *arms)
     if margin is not None:
         _, scale, degrees = margin
-        information = margin_information(np.asarray(scale, float), np.asarray(degrees, float))
+        scales = np.asarray(scale, float)
+        information = margin_information(scales, np.asarray(degrees, float))
         return np.broadcast_to(information, eta.shape)
     results = model.response.results
     step = 1e-4  # of a central difference, which is right to the square of it
@@ -317,7 +337,8 @@ def margin_information(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """
     with np.errstate(invalid="ignore"):
         of_normal = (degrees + 1) / (degrees + 3)
-    return np.where(np.isinf(degrees), 1.0, of_normal) / scale**2
+    of_standard = np.where(np.isinf(degrees), 1.0, of_normal)
+    return of_standard / scale**2
 
 
 def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.ndarray:
@@ -327,7 +348,8 @@ def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.
     has these as its mean, whatever the covariance (draws, S, S); draws count as they are precise.
     """
     precision = np.linalg.inv(sigma)
-    weight = 1 / np.trace(precision, axis1=1, axis2=2)
+    total = np.trace(precision, axis1=1, axis2=2)
+    weight = 1 / total
     weight /= weight.sum()
     of_prior = np.einsum("d,dst,dtk->sk", weight, precision, scores)
     mean = np.tensordot(weight, scores, 1)
@@ -342,9 +364,14 @@ def _worth(
     n_arms = information.shape[1]
     # On differences alone: the direction in which all arms move together is known of no votes.
     centre = np.eye(n_arms) - 1 / n_arms
-    prior = 1 / sigma[:, target, target].mean() * centre
-    precisions = np.linalg.eigvalsh(information[target] + prior)[1:]
-    of_vote = np.trace(information[target]) / (n_arms - 1) / votes[target]
+    prior_variance = sigma[:, target, target].mean()
+    prior = 1 / prior_variance * centre
+    own = information[target]
+    eigenvalues = np.linalg.eigvalsh(own + prior)
+    precisions = eigenvalues[1:]
+    of_votes = np.trace(own) / (n_arms - 1)
+    of_vote = of_votes / votes[target]
+    in_votes = precisions / of_vote
     n_sources = len(information)
     found = np.full(n_sources, np.nan)
     for s in range(n_sources):
@@ -353,7 +380,7 @@ def _worth(
         pair = np.array([target, s])
         joint = sigma[:, pair][:, :, pair]
         variance = _joint_variance(joint, information[pair], told[pair], centre)
-        found[s] = _further(precisions / of_vote, variance * of_vote)
+        found[s] = _further(in_votes, variance * of_vote)
     return found
 
 
@@ -369,18 +396,23 @@ def _joint_variance(
     unit = np.eye(len(centre))
     # In the eigenvectors of the other source's information, its scores are integrated out by arm.
     values, vectors = np.linalg.eigh(information[1])
+    rotated = vectors.T @ told[1]
     variance = 0.0
     means = []
     for precision in np.linalg.inv(sigma):
         own = precision[0, 0]
         between = precision[0, 1]
-        toward = between * vectors / (precision[1, 1] + values)
+        of_other = precision[1, 1] + values
+        toward = between * vectors / of_other
         lent = between * toward @ vectors.T
-        covariance = np.linalg.inv(own * unit + information[0] - lent)
-        variance += np.trace(centre @ covariance) / len(sigma)
-        of_target = told[0] - toward @ (vectors.T @ told[1])
-        means.append(centre @ covariance @ of_target)
-    return float(variance + np.var(means, axis=0).sum())
+        of_target = own * unit + information[0] - lent
+        covariance = np.linalg.inv(of_target)
+        of_differences = centre @ covariance
+        variance += np.trace(of_differences) / len(sigma)
+        told_target = told[0] - toward @ rotated
+        means.append(of_differences @ told_target)
+    of_means = np.var(means, axis=0).sum()
+    return float(variance + of_means)
 
 
 def _further(precisions: np.ndarray, wanted: float) -> float:

@@ -69,10 +69,9 @@ class TopKSets(Result):
     def sentence(self) -> str:
         """The result in sentences."""
         best = self.sets.iloc[0]
-        words = (
-            f"Most probable top {self.k}: {join(best['arms'], self.k)} "
-            f"(probability {probability(best['probability'])})."
-        )
+        arms = join(best["arms"], self.k)
+        chance = probability(best["probability"])
+        words = f"Most probable top {self.k}: {arms} (probability {chance})."
         likely = self.members.index[: self.k]
         if self.k > 1 and set(likely) != set(best["arms"]):
             words += (
@@ -128,7 +127,11 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
     mean = rank.mean(axis=0)
     effective = float(fit.attrs["importance_ess"])
     masks, probability = counted_sets(rank, k)
-    rows = [sorted(np.flatnonzero(mask).tolist(), key=lambda arm: mean[arm]) for mask in masks[:n]]
+    rows = []
+    for mask in masks[:n]:
+        best = np.flatnonzero(mask).tolist()
+        best.sort(key=lambda arm: mean[arm])
+        rows.append(best)
     sets = pd.DataFrame(
         {
             "arms": [tuple(labels[arm] for arm in row) for row in rows],
@@ -136,16 +139,18 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         }
     )
     inside = (rank < k).mean(axis=0)
+    variance = inside * (1 - inside)
     members = pd.DataFrame(
         {
             "probability": inside,
-            "error": np.sqrt(inside * (1 - inside) / effective),
+            "error": np.sqrt(variance / effective),
             "rank_mean": 1 + mean,
         },
         index=pd.Index(labels, name="arm"),
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
+    first_variance = first * (1 - first)
     upset = ""
     if draws.score is not None and not draws.many:
         pairs = pair_summary(draws, Decision.confidence)  # of fewer draws where arms are many
@@ -161,7 +166,7 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
         model=str(fit.attrs["model"]),
         source=str(fit.attrs.get("source", "")),
         n_draws=draws.n_draws,
-        monte_carlo_error=float(np.sqrt(first * (1 - first) / effective)),
+        monte_carlo_error=float(np.sqrt(first_variance / effective)),
         upset=upset,
     )
 
@@ -172,7 +177,8 @@ def check_k(k: int, most: int) -> int:
     rule = f"k should be {allowed}, got {shown_value(k)}"
     if not isinstance(k, Real):
         raise TypeError(rule)
-    if isinstance(k, bool) or not 1 <= k <= most or k != int(k):
+    in_range = 1 <= k <= most
+    if isinstance(k, bool) or not in_range or k != int(k):
         raise ValueError(rule)
     return int(k)
 
@@ -190,7 +196,8 @@ def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     texts = packed.view(f"S{width}")[:, 0]  # which are told apart fast
     sets, count = np.unique(texts, return_counts=True)
     rows = sets.view(np.uint8).reshape(-1, width)
-    masks = np.unpackbits(rows, axis=1, count=n_arms).astype(bool)
+    bits = np.unpackbits(rows, axis=1, count=n_arms)
+    masks = bits.astype(bool)
     often = masks @ inside.mean(axis=0)
     order = np.lexsort((-often, -count))
     return masks[order], count[order] / n_draws

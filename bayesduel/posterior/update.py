@@ -201,7 +201,8 @@ def _warn_of_same(new_duels: Duels | Rankings) -> None:
 
 
 def _counted(log: Duels | Rankings) -> str:
-    return count(len(log), "ranking" if isinstance(log, Rankings) else "duel")
+    unit = "ranking" if isinstance(log, Rankings) else "duel"
+    return count(len(log), unit)
 
 
 def log_of(fit: xr.DataTree) -> Any:
@@ -229,11 +230,14 @@ def log_of(fit: xr.DataTree) -> Any:
     data = fit["constant_data"].dataset
     arms = [str(a) for a in data["arm"].values]
     if "first_wins" not in data:
-        log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
+        ties = data["ties"].values
+        log = Duels.from_wins(data["wins"].values, arms, ties=ties)
     else:
         names = ("first", "second", "first_wins", "second_wins", "cell_ties")
         kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
-        columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
+        columns = []
+        for name, kind in zip(names, kinds, strict=True):
+            columns.append(data[name].values.astype(kind))
         ordered = fit.duel.model.terms.reads_order  # then the first of a cell was left
         cells = Cells(*columns)
         log = Duels(arms=tuple(arms), cells=cells, ordered=ordered, teams=fit.duel.teams)
@@ -255,16 +259,22 @@ def beyond_counts(fit: xr.DataTree) -> str:
         "reads columns of the votes": not ranked and {*fit["constant_data"].data_vars} - COUNTS,
         "is of soft votes or sampling weights": not fit.attrs.get("plain", 1),
     }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    for reason, holds in reasons.items():
+        if holds:
+            return reason
+    return ""
 
 
 def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
     reason = beyond_counts(fit)
-    if not reason and json.loads(fit.attrs.get("clusters_repeated", "{}")):
+    repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
+    if not reason and repeated:
         reason = "has cluster-robust standard errors"
     shared = {} if isinstance(new_duels, Rankings) else clusterings(new_duels)
-    why = f"the new duels have several votes by {' and '.join(shared)}" if shared else ""
+    why = ""
+    if shared:
+        why = f"the new duels have several votes by {' and '.join(shared)}"
     if reason:
         why = f"the fit ({fit.attrs['model']}) {reason}"
     if why:
@@ -273,7 +283,9 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
             f"give {by_reader('its file or its duels as duels=', 'its file by --earlier LOG')}"
         )
     log = log_of(fit)
-    return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)
+    if isinstance(new_duels, Rankings):
+        return log
+    return replace(log, tie_rule=new_duels.tie_rule)
 
 
 def _counts_alone[Log: Duels | Rankings](log: Log) -> Log:
@@ -288,9 +300,12 @@ def _modes(fit: xr.DataTree, arms: tuple[str, ...]) -> dict[str, np.ndarray] | N
     if "laplace" not in fit:
         return None
     group = fit["laplace"].dataset
-    found = {str(n): v for n, v in group.data_vars.items() if str(n).endswith("_mode")}
-    modes = {
-        n.removesuffix("_mode"): v.reindex(arm=list(arms), fill_value=0.0) if "arm" in v.dims else v
-        for n, v in found.items()
-    }
-    return {name: np.asarray(v.values, dtype=float) for name, v in modes.items()}
+    modes = {}
+    for key, mode in group.data_vars.items():
+        if not str(key).endswith("_mode"):
+            continue
+        if "arm" in mode.dims:
+            mode = mode.reindex(arm=list(arms), fill_value=0.0)
+        name = str(key).removesuffix("_mode")
+        modes[name] = np.asarray(mode.values, dtype=float)
+    return modes

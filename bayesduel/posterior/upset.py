@@ -27,27 +27,35 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     mean: posterior mean of P, the probability that i beats j in a neutral duel, shape (K, K).
     covariance: which votes depend on each other, as the draws have it; "model" for none.
     """
-    data = fit["constant_data"].dataset if "constant_data" in fit else xr.Dataset()
-    if len(mean) < 3 or "wins" not in data or "members" in data or beyond_counts(fit):
+    if len(mean) < 3 or "constant_data" not in fit:
+        return ""
+    data = fit["constant_data"].dataset
+    if "wins" not in data or "members" in data or beyond_counts(fit):
         return ""
     inflation = _inflation(fit, covariance)
     wins = data["wins"].values.astype(float)
     expected = _expected(fit, data, mean)
     met = wins + wins.T
-    lower, upper = np.nonzero((met > 0) & (wins > wins.T) & (mean < 0.5))
+    won_more = wins > wins.T
+    lower, upper = np.nonzero(won_more & (mean < 0.5))
     if not len(lower):
         return ""
     n = met[lower, upper]
     won = wins[lower, upper]
-    chance = np.maximum(expected[lower, upper], 0.5)
-    counted = np.maximum(np.round(n / inflation), 1.0)
-    p = bdtrc(np.floor(won / inflation) - 1, counted, chance)  # of that many wins, or more
+    of_pair = expected[lower, upper]
+    chance = np.maximum(of_pair, 0.5)
+    n_counted = np.maximum(np.round(n / inflation), 1.0)
+    won_counted = np.floor(won / inflation)
+    p = bdtrc(won_counted - 1, n_counted, chance)  # of that many wins, or more
     worst = int(p.argmin())
     n_pairs = np.count_nonzero(np.triu(met))
     if p[worst] * n_pairs >= ERROR:
         return ""
-    below, above = (shorten(fit.duel.arms[k], SENTENCE) for k in (lower[worst], upper[worst]))
-    what = "points" if data["ties"].values.any() else "duels"
+    arms = fit.duel.arms
+    below = shorten(arms[lower[worst]], SENTENCE)
+    above = shorten(arms[upper[worst]], SENTENCE)
+    has_ties = data["ties"].values.any()
+    what = "points" if has_ties else "duels"
     how = by_reader("bd.check(duels) tests it", "bayesduel check tests it")
     taken = f"{won[worst]:g} of {n[worst]:g} {what}"
     return (
@@ -77,12 +85,17 @@ def _expected(fit: xr.DataTree, data: Any, mean: np.ndarray) -> np.ndarray:
     first = data["first"].values
     second = data["second"].values
     n = data["n"].values
-    neutral = np.clip(mean[first, second], CERTAIN, 1 - CERTAIN)
-    chance = expit(logit(neutral) + float(np.mean(advantage.values)))
+    of_pair = mean[first, second]
+    neutral = np.clip(of_pair, CERTAIN, 1 - CERTAIN)
+    of_order = float(np.mean(advantage.values))
+    chance = expit(logit(neutral) + of_order)
+    of_first = n * chance
+    of_second = n * (1 - chance)
     taken = np.zeros_like(mean)
     met = np.zeros_like(mean)
-    np.add.at(taken, (first, second), n * chance)
-    np.add.at(taken, (second, first), n * (1 - chance))
+    np.add.at(taken, (first, second), of_first)
+    np.add.at(taken, (second, first), of_second)
     np.add.at(met, (first, second), n)
     np.add.at(met, (second, first), n)
-    return np.where(met > 0, taken / np.maximum(met, 1), mean)
+    share = taken / np.maximum(met, 1)
+    return np.where(met > 0, share, mean)

@@ -98,7 +98,8 @@ def decide(
         arms = tied
         probability = joint
         everyone = len(tied) == len(labels)
-        words = tied_words(names_of(labels, tied), everyone, rope, joint, ties=ties, noun=noun)
+        names = names_of(labels, tied)
+        words = tied_words(names, everyone, rope, joint, ties=ties, noun=noun)
         near = joint
     elif sole[leader] >= confidence:
         kind = "winner"
@@ -124,7 +125,8 @@ def decide(
             chosen = len(safe) > 0
             words = undecided_words(labels, arms, probability, found, chosen=chosen, noun=noun)
             if len(safe):
-                least = float(found.unbeaten[:, safe].mean(0).min())
+                singly = found.unbeaten[:, safe].mean(0)
+                least = float(singly.min())
                 names = names_of(labels, safe)
                 first = safe_words(names, rope, least, ties=ties, cases=cases, noun=noun)
                 words = f"{first} {words}"
@@ -160,7 +162,8 @@ def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, flo
     safe = _safe(unbeaten, confidence)
     joint = 0.0
     for size in range(len(safe), 1, -1):
-        joint = float(unbeaten[:, safe[:size]].all(1).mean())
+        all_unbeaten = unbeaten[:, safe[:size]].all(1)
+        joint = float(all_unbeaten.mean())
         if joint >= confidence:
             return safe[:size], joint
     return safe[:0], joint
@@ -169,7 +172,8 @@ def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, flo
 def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
     singly = unbeaten.mean(0)
     safe = np.flatnonzero(singly >= confidence)
-    return safe[np.argsort(-singly[safe], kind="stable")]
+    order = np.argsort(-singly[safe], kind="stable")
+    return safe[order]
 
 
 def _cycle(
@@ -177,12 +181,18 @@ def _cycle(
 ) -> tuple[np.ndarray, float]:
     """Return a cycle, and the probability that every arm loses to the one it likeliest does."""
     everyone = np.arange(draws.n_arms)
-    nemesis = pairs.between(everyone).beats.argmax(0)
-    held = sum(int((P[:, nemesis, everyone] > 0.5).all(1).sum()) for P in draws.matrices())
-    path = [int(found.share[CRITERIA.index("copeland")].argmax())]
+    beats = pairs.between(everyone).beats
+    nemesis = beats.argmax(0)
+    held = 0
+    for P in draws.matrices():
+        loses = P[:, nemesis, everyone] > 0.5
+        held += int(loses.all(1).sum())
+    copeland = found.share[CRITERIA.index("copeland")]
+    path = [int(copeland.argmax())]
     while (step := int(nemesis[path[-1]])) not in path:
         path.append(step)
-    return np.array(path[path.index(step) :]), held / draws.n_draws
+    start = path.index(step)
+    return np.array(path[start:]), held / draws.n_draws
 
 
 def _candidates(found: ElectionResult, confidence: float) -> tuple[np.ndarray, float]:
@@ -190,8 +200,9 @@ def _candidates(found: ElectionResult, confidence: float) -> tuple[np.ndarray, f
     share = found.share[CRITERIA.index("copeland")]
     order = np.argsort(-share, kind="stable")
     held = np.cumsum(share[order])
-    size = int(np.searchsorted(held, confidence - 1e-12)) + 1
-    return order[:size], float(min(held[size - 1], 1.0))
+    n_before = int(np.searchsorted(held, confidence - 1e-12))
+    chance = min(held[n_before], 1.0)
+    return order[: n_before + 1], float(chance)
 
 
 def winner_words(
@@ -207,14 +218,17 @@ def winner_words(
 ) -> str:
     """Return the sentence for an arm that beats every other."""
     rival = pairs.nearest(leader)
-    best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
+    best = shorten(labels[leader], SENTENCE)
+    second = shorten(labels[rival], SENTENCE)
+    chance = probability(p)
     both = pairs.between(np.array([leader, rival]))
     against = pair_words(both, 0, 1, confidence, ties=ties, cases=cases)
     if len(labels) == 2:
-        return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
+        return f"{best} wins: it beats {second} (probability {chance}), {against}."
+    how = "against which it scores" if ties else "which it beats"
     return (
-        f"{best} wins: it beats every other {noun} (probability {probability(p)}). Its closest "
-        f"rival is {second}, {'against which it scores' if ties else 'which it beats'} {against}."
+        f"{best} wins: it beats every other {noun} (probability {chance}). Its closest "
+        f"rival is {second}, {how} {against}."
     )
 
 
@@ -226,19 +240,22 @@ def pair_words(
     An expected score counts a tie half a win; beside it stand the shares of wins, ties and losses
     where the model has ties as an outcome.
     """
-    chance, low, high = (
-        percent(float(m[first, second])) for m in (pairs.mean, pairs.lower, pairs.upper)
-    )
-    level = f"{100 * confidence:g} % interval {low} to {high} %"
+    mean = float(pairs.mean[first, second])
+    chance = percent(mean)
+    low = percent(float(pairs.lower[first, second]))
+    high = percent(float(pairs.upper[first, second]))
+    percentage = 100 * confidence
+    level = f"{percentage:g} % interval {low} to {high} %"
     if not ties:
         return f"in {chance} % of {cases} ({level})"
     words = f"an expected {chance} % of the points ({level}; a tie counts half)"
     if pairs.tie is None:
         return words
     tie = float(pairs.tie[first, second])
-    win = float(pairs.mean[first, second]) - tie / 2
-    shares = (percent(share) for share in (win, tie, 1 - win - tie))
-    return words + ", with {} % wins, {} % ties and {} % losses".format(*shares)
+    win = mean - tie / 2
+    loss = 1 - win - tie
+    shares = f"{percent(win)} % wins, {percent(tie)} % ties and {percent(loss)} % losses"
+    return f"{words}, with {shares}"
 
 
 def tied_words(
@@ -274,30 +291,41 @@ def cycle_words(
     ]
     copeland = found.share[CRITERIA.index("copeland")]
     mixture = found.share[CRITERIA.index("von_neumann")]
-    most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= 0.8 * copeland.max()]
-    cycle = [labels[a] for a in np.argsort(-found.smith, kind="stable") if found.smith[a] > 0.5]
+    least = 0.8 * copeland.max()
+    most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= least]
+    by_chance = np.argsort(-found.smith, kind="stable")
+    cycle = [labels[a] for a in by_chance if found.smith[a] > 0.5]
+    winners = names_of(labels, np.array(most))
     have = (
         "has the largest Copeland score" if len(most) == 1 else "have the largest Copeland scores"
     )
     words = (
         f"No {noun} beats all others (probability {probability(p)}): {join(steps, width=None)}. "
-        f"{join(names_of(labels, np.array(most)))} {have} (number of opponents beaten); the von "
+        f"{join(winners)} {have} (number of opponents beaten); the von "
         f"Neumann mixture, which no {noun} beats, is {mixture_words(short, mixture, noun)}."
     )
-    return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
+    if len(cycle) > 1:
+        words += f" The top cycle is {join(cycle)}."
+    return words
 
 
 def mixture_words(names: list[str], weight: np.ndarray, noun: str = "arm") -> str:
     """Return the largest weights of a mixture of arms, and what the other arms have together."""
+    nouns = plural(noun)
     order = np.argsort(-weight, kind="stable")
-    named = [f"{names[a]} {weight[a]:.2f}" for a in order if weight[a] >= 0.05]
+    named = []
+    for a in order:
+        if weight[a] >= 0.05:
+            named.append(f"{names[a]} {weight[a]:.2f}")
     if not named:
-        largest = f"{names[order[0]]} with the largest weight of {weight.max():.2f}"
-        return f"spread over many {plural(noun)}, {largest}"
+        first = names[order[0]]
+        largest = f"{first} with the largest weight of {weight.max():.2f}"
+        return f"spread over many {nouns}, {largest}"
     others = len(names) - len(named)
-    rest = 1 - float(weight[order[: len(named)]].sum())
+    weights = weight[order[: len(named)]]
+    rest = 1 - float(weights.sum())
     if rest >= 0.05:
-        named.append(f"{others} other {plural(noun)} {rest:.2f} together")
+        named.append(f"{others} other {nouns} {rest:.2f} together")
     return join(named, 20, width=None)
 
 
@@ -316,25 +344,28 @@ def undecided_words(
     noun: what an arm is called.
     """
     names = names_of(labels, arms)
+    nouns = plural(noun)
+    chance = probability(p)
     exists = float(found.sole.any(1).mean())
     start = "Not enough data yet" if exists >= 0.5 else "Undecided"
     if chosen:
         start = f"Which {noun} is best is not decided yet"
     if len(names) == 1:
-        sure = probability(float(found.sole[:, arms[0]].mean()))
+        beats_all = found.sole[:, arms[0]].mean()
+        sure = probability(float(beats_all))
         words = (
             f"{start}: {join(names)} beats most opponents (probability "
-            f"{probability(p)}), but may not beat every one (probability of that {sure})."
+            f"{chance}), but may not beat every one (probability of that {sure})."
         )
     elif len(names) == len(labels):
-        words = f"{start}: any of the {len(labels)} {plural(noun)} could be the best."
+        words = f"{start}: any of the {len(labels)} {nouns} could be the best."
     elif len(names) > 7:
         words = (
-            f"{start}: the best {noun} is one of {len(names):,} of {len(labels):,} {plural(noun)} "
-            f"(probability {probability(p)}); the most probable are {join(names[:3])}."
+            f"{start}: the best {noun} is one of {len(names):,} of {len(labels):,} {nouns} "
+            f"(probability {chance}); the most probable are {join(names[:3])}."
         )
     else:
-        words = f"{start}: the best {noun} is one of {join(names)} (probability {probability(p)})."
+        words = f"{start}: the best {noun} is one of {join(names)} (probability {chance})."
     if exists < 0.5:
         words += (
             f" Probably no {noun} beats all others (probability {probability(1 - exists)}); "

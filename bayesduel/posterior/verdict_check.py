@@ -72,11 +72,15 @@ def checked(
         )
     attrs = {**found.attrs, "check": told}
     if check is not None and check.transitive is False and other is not found:
-        answer = "" if other is None else f" {_answer(other, noun)}"
-        source = " ".join(filter(None, [_source(other, noun), why]))
+        answer = ""
+        if other is not None:
+            answer = f" {_answer(other, noun)}"
+        sources = filter(None, [_source(other, noun), why])
+        source = " ".join(sources)
         attrs["verdict"] = f"No single ranking holds.{answer}"
         attrs["verdict_overall"] = attrs["verdict"]
-        attrs["verdict_reason"] = f"{check.verdict_parts[0]} {source}".rstrip()
+        reason = f"{check.verdict_parts[0]} {source}"
+        attrs["verdict_reason"] = reason.rstrip()
         attrs["verdict_source"] = source
         attrs["ranking_verdict"] = _ranking_words(found, noun)
         attrs["verdict_kind"] = "no ranking"
@@ -102,11 +106,13 @@ def _source(other: Winners | None, noun: str) -> str:
 def _ranking_words(found: Winners, noun: str) -> str:
     """Return what the ranking would have answered."""
     arms = join(json.loads(found.attrs["verdict_arms"]))
-    saying = {
+    sayings = {
         "winner": f"would have {arms} as the winner",
         "tied": f"would have {arms} as tied in practice",
         "undecided": f"would leave the best {noun} open among {arms}",
-    }.get(str(found.attrs["verdict_kind"]), f"would not decide which {noun} is best")
+    }
+    kind = str(found.attrs["verdict_kind"])
+    saying = sayings.get(kind, f"would not decide which {noun} is best")
     return f"A ranking by {found.attrs['model']}, which the log contradicts, {saying}."
 
 
@@ -116,8 +122,12 @@ def _answer(other: Winners, noun: str) -> str:
         return str(other.attrs["verdict"])
     arms = [shorten(str(arm), SENTENCE) for arm in other["arm"].values]
     share = other["winner_share"]
-    beaten, mixture = (share.sel(criterion=c).values for c in ("copeland", "von_neumann"))
-    most = [f"{arms[i]} ({percent(beaten[i])} %)" for i in largest(beaten)]
+    beaten = share.sel(criterion="copeland").values
+    mixture = share.sel(criterion="von_neumann").values
+    most = []
+    for i in largest(beaten):
+        chance = percent(beaten[i])
+        most.append(f"{arms[i]} ({chance} %)")
     weights = [f"{arms[i]} {mixture[i]:.2f}" for i in largest(mixture)]
     return (
         f"Beats most others (Copeland winner): probably {join(most, word='or')}. The von Neumann "
@@ -130,4 +140,5 @@ def largest(share: np.ndarray) -> list[int]:
     # 3 arms of a criterion that are named
     order = np.argsort(-share, kind="stable")[:3]
     # Probability, or weight in the mixture, to be named: 0.05
-    return [int(i) for i in order if share[i] >= 0.05] or [int(order[0])]
+    named = [int(i) for i in order if share[i] >= 0.05]
+    return named or [int(order[0])]

@@ -183,7 +183,9 @@ def winners(
     given = log_in(fit)
     if isinstance(given, Duels | Rankings):
         given = fit_model(given)
-    held = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    held = given
+    if not isinstance(given, xr.DataTree):
+        held = getattr(given, "fit", given)
     tree = given if callable(held) else held
     check_fit(tree)
     if at is not None or weights is not None:
@@ -205,13 +207,20 @@ def winners(
     if dependence.missing:
         warn(dependence.missing, MissingLabelWarning)
     n_arms = len(labels)
-    k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
+    if k is None:
+        k = min(3, n_arms - 1)
+    else:
+        k = check_k(k, n_arms)
 
     found, pairs = _elected(draws, rope, ties, confidence)
     share_of_ties = tie_share(tree)
     options = _decision(tree, rope, confidence, dependence.refusal, noun)
     met = json.loads(tree.attrs.get("components", "[]"))
-    parts = [left for part in met if (left := [arm for arm in part if arm in labels])]
+    parts = []
+    for part in met:
+        left = [arm for arm in part if arm in labels]
+        if left:
+            parts.append(left)
     if len(parts) > 1:
         why = TEAMS_APART if "teams" in tree.attrs else "that never met"
         verdict, inside = _in_parts(draws, labels, parts, ties, why, **options)
@@ -219,7 +228,9 @@ def winners(
         verdict = decide(draws, found, pairs, labels, **options)
         inside = []
     borda = pairs.borda if found.borda is None else found.borda
-    order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
+    win_rate = pairs.borda.mean(0)
+    mean_rank = found.rank.mean(0)
+    order = np.lexsort((-win_rate, mean_rank))
     value = borda if draws.score is None else draws.score
     if draws.many:
         tier, ranges = tiers_of_many(value, order, confidence)
@@ -229,10 +240,12 @@ def winners(
         ranges = rank_range(apart)
     tier_errors = _tier_errors(found.rank, order, tier)
     top = order[:k]
-    top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
+    in_top = found.rank[:, top] < k
+    top_probability = float(in_top.all(axis=1).mean())
     upset = ""
     if check is None and draws.score is not None and isinstance(pairs, PairSummary):
-        upset = upset_words(tree, _of_all(pairs.mean, draws.arms, len(arms)), used)
+        mean = _of_all(pairs.mean, draws.arms, len(arms))
+        upset = upset_words(tree, mean, used)
     attrs = {
         "verdict": f"{verdict.words} {upset}".rstrip(),
         "verdict_overall": verdict.sentence,
@@ -268,7 +281,8 @@ def winners(
         "tie_share": share_of_ties,
     }
     if retired:
-        attrs["retired"] = json.dumps([arm for arm in arms if arm not in labels])
+        left_out = [arm for arm in arms if arm not in labels]
+        attrs["retired"] = json.dumps(left_out)
     coords = {"arm": list(labels), "rank": np.arange(1, n_arms + 1), "criterion": list(CRITERIA)}
     variables = _variables(found, borda, order, tier, ranges, k, confidence)
     if isinstance(pairs, PairSummary):
@@ -279,7 +293,8 @@ def winners(
             "score_mean": (("arm",), value.mean(axis=0, dtype=float)),
             "score_sd": (("arm",), value.std(axis=0, dtype=float)),
         }
-    made = xr.Dataset(dataset(variables).data_vars, _coordinates(coords), attrs)
+    data = dataset(variables).data_vars
+    made = xr.Dataset(data, _coordinates(coords), attrs)
     result = Winners(made)
     if check is None or not rejects(check, tree):
         return checked(result, check, result, noun=noun)
@@ -297,11 +312,12 @@ def _decision(
 ) -> dict[str, Any]:
     """Return the settings of a verdict on a fit, by the names of the arguments of `decide`."""
     effective = float(fit.attrs["importance_ess"])
+    variance = confidence * (1 - confidence)
     return {
         "ties": tie_share(fit) > 0,
         "rope": rope,
         "confidence": confidence,
-        "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
+        "monte_carlo_error": float(np.sqrt(variance / effective)),
         "refusal": refusal,
         "cases": _cases(fit),
         "noun": noun,
@@ -337,17 +353,20 @@ def _elected(
     """Return the elections held in the draws, and the posterior of their pairs."""
     found = hold_elections(draws, rope, ties)
     if draws.many:
-        return found, OpponentsOfMany(draws, confidence, borda_of_many(draws))
+        borda = borda_of_many(draws)
+        return found, OpponentsOfMany(draws, confidence, borda)
     return found, pair_summary(draws, confidence)
 
 
 def _coordinates(labels: dict[str, Any]) -> xr.Coordinates:
     """Return coordinates by their indexes: of arrays xarray would ask Dask, and import it."""
     indexes = {}
+    variables = {}
     for name, values in labels.items():
         array = np.asarray(values)
-        indexes[name] = PandasIndex(pd.Index(array), name, array.dtype)
-    variables = {name: index.create_variables()[name] for name, index in indexes.items()}
+        index = PandasIndex(pd.Index(array), name, array.dtype)
+        indexes[name] = index
+        variables[name] = index.create_variables()[name]
     return xr.Coordinates(variables, indexes)
 
 
@@ -380,7 +399,9 @@ def _in_parts(
         rest = len(sentences) - 3
         are = "is" if rest == 1 else "are"
         shown.append(f"({count(rest, 'smaller group')} {are} judged in component_verdicts.)")
-    named = [join(part, 4) for part in parts[:4]] + (["..."] if len(parts) > 4 else [])
+    named = [join(part, 4) for part in parts[:4]]
+    if len(parts) > 4:
+        named.append("...")
     names = "; ".join(named)
     words = (
         f"Not comparable as a whole: the {plural(options['noun'])} fall into {len(parts)} groups "
@@ -410,7 +431,12 @@ def _tier_errors(rank: np.ndarray, order: np.ndarray, tier: np.ndarray) -> list[
     placed = rank[:, order]
     own = tier[order]
     firsts = np.flatnonzero(np.diff(own, prepend=0))
-    return [float((placed[:, b:].min(1) <= placed[:, a]).mean()) for a, b in pairwise(firsts)]
+    errors = []
+    for a, b in pairwise(firsts):
+        best_below = placed[:, b:].min(1)
+        wrong = best_below <= placed[:, a]
+        errors.append(float(wrong.mean()))
+    return errors
 
 
 def _variables(
@@ -452,8 +478,9 @@ def _by_pair(found: ElectionResult, pairs: PairSummary) -> dict[str, tuple[Any, 
     two = ("arm", "opponent")
     n_arms = len(pairs.mean)
     cells = found.rank + n_arms * np.arange(n_arms)
-    counted = np.bincount(cells.ravel(), minlength=n_arms**2).reshape(n_arms, n_arms)
-    rank_probability = counted / len(found.rank)
+    counted = np.bincount(cells.ravel(), minlength=n_arms**2)
+    counts = counted.reshape(n_arms, n_arms)
+    rank_probability = counts / len(found.rank)
     variables: dict[str, tuple[Any, ...]] = {
         "rank_probability": (("arm", "rank"), rank_probability),
         "preference_mean": (two, pairs.mean),

@@ -39,19 +39,22 @@ class Winners(Record):
     def rank(self) -> xr.DataArray:
         """Place of each arm in the ranking, 1 is best, by arm."""
         place = 1 + np.argsort(self["order"].values)
-        return xr.DataArray(place, coords={"arm": self["arm"].values}, dims="arm", name="rank")
+        labels = self["arm"].values
+        return xr.DataArray(place, coords={"arm": labels}, dims="arm", name="rank")
 
     def table(self) -> pd.DataFrame:
         """Return one row per arm, best first: the printed ranking, not rounded."""
         columns = {name: self[name].values for name in RANK}
         for criterion in ("condorcet", "copeland"):
-            columns[criterion] = self["winner_probability"].sel(criterion=criterion).values
+            chances = self["winner_probability"].sel(criterion=criterion)
+            columns[criterion] = chances.values
         for name in RATE:
             columns[name] = self[name].values
         columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values
         columns["tier"] = self["tier"].values
         labels = pd.Index(self["arm"].values, name="arm")
-        return pd.DataFrame(columns, index=labels).iloc[self["order"].values]
+        frame = pd.DataFrame(columns, index=labels)
+        return frame.iloc[self["order"].values]
 
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per arm, best first, with the columns that a person reads.
@@ -79,17 +82,24 @@ class Winners(Record):
     def groups(self) -> dict[str, int] | None:
         """Return the component of each arm, from 1, if the comparison graph has several."""
         parts = json.loads(self.attrs["component_verdicts"])
-        found = {str(arm): k for k, part in enumerate(parts, 1) for arm in part["arms"]}
+        found = {}
+        for k, part in enumerate(parts, 1):
+            for arm in part["arms"]:
+                found[str(arm)] = k
         return found or None
 
     def summary(self) -> dict[str, Any]:
         """Return verdict, ranking and winners by criterion as plain dictionaries and lists."""
-        attrs = {k: json.loads(v) if k in JSON_ATTRS else v for k, v in self.attrs.items()}
+        attrs = {}
+        for name, value in self.attrs.items():
+            attrs[name] = json.loads(value) if name in JSON_ATTRS else value
         ranking = self.table().reset_index().to_dict("records")
         winners: dict[str, dict[str, float]] = {}
-        for criterion, chances in self["winner_probability"].to_pandas().iterrows():
+        by_criterion = self["winner_probability"].to_pandas()
+        for criterion, chances in by_criterion.iterrows():
             likely = chances[chances > 0]
-            winners[str(criterion)] = {str(arm): float(p) for arm, p in likely.items()}
+            by_arm = {str(arm): float(p) for arm, p in likely.items()}
+            winners[str(criterion)] = by_arm
         return {
             **json_ready(attrs),
             "condorcet_exists": float(self["condorcet_exists"]),
@@ -102,8 +112,9 @@ class Winners(Record):
         return json.dumps(self.summary(), **options)
 
     def __repr__(self) -> str:
-        across = () if self.groups() is None else (across_words(_noun(self)), "")
-        head = (*_verdict_lines(self), "", *across)
+        head = [*_verdict_lines(self), ""]
+        if self.groups() is not None:
+            head += [across_words(_noun(self)), ""]
         return self._printed(
             head,
             [winners_note(self)],
@@ -113,19 +124,28 @@ class Winners(Record):
         )
 
     def _repr_html_(self) -> str:
-        across = "" if self.groups() is None else f"<p>{escape(across_words(_noun(self)))}</p>"
+        across = ""
+        if self.groups() is not None:
+            words = across_words(_noun(self))
+            across = f"<p>{escape(words)}</p>"
+        verdict, *further = _verdict_lines(self)
+        notes = " ".join(further)
         return (
-            f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
-            f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}{super()._repr_html_()}"
+            f"<p><strong>{escape(verdict)}</strong></p>"
+            f"<p>{escape(notes)}</p>{across}{super()._repr_html_()}"
         )
 
 
 def _verdict_lines(found: Winners) -> list[str]:
     """Return the verdict, what it leaves out and, where a ranking is rejected, why it is."""
+    lines = [str(found.attrs["verdict"])]
     out = retired_words(found)
-    names = ("verdict_reason", "ranking_verdict")
-    further = [str(found.attrs[name]) for name in names if name in found.attrs]
-    return [str(found.attrs["verdict"]), *([out] if out else []), *further]
+    if out:
+        lines.append(out)
+    for name in ("verdict_reason", "ranking_verdict"):
+        if name in found.attrs:
+            lines.append(str(found.attrs[name]))
+    return lines
 
 
 def retired_words(found: Winners) -> str:
@@ -151,7 +171,9 @@ def winners_note(found: Winners) -> str:
             f"There are {n_tiers} tiers: the first {noun} of a tier is ahead of all lower tiers "
             f"(the probability that this is wrong is {_at_most(a['tier_error'])} for each tier)."
         )
-    controls = f" {a['controls']}" if a.get("controls") else ""
+    controls = ""
+    if a.get("controls"):
+        controls = f" {a['controls']}"
     return (
         f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
         f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given "
