@@ -125,7 +125,7 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
         f"{effects}Standard errors are {robust} ({clusters}). They are bias-reduced, and "
         f"intervals use Student's t with {shown} degrees of freedom for the median {noun}."
     )
-    known = [name for name in counts if name in used]
+    known = [name for name in counts if name in by]
     role = min(known, key=counts.get, default="")
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."

@@ -292,7 +292,8 @@ def cycle_words(
     copeland = found.share[CRITERIA.index("copeland")]
     mixture = found.share[CRITERIA.index("von_neumann")]
     least = 0.8 * copeland.max()
-    most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= least]
+    by_copeland = np.argsort(-copeland, kind="stable")
+    most = [int(a) for a in by_copeland if copeland[a] >= least]
     by_chance = np.argsort(-found.smith, kind="stable")
     cycle = [labels[a] for a in by_chance if found.smith[a] > 0.5]
     winners = names_of(labels, np.array(most))
