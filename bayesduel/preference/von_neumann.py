@@ -57,12 +57,12 @@ def _among(matrices: np.ndarray, which: np.ndarray, arms: np.ndarray) -> np.ndar
     matrix = which[:, None, None]
     row = arms[:, :, None]
     column = arms[:, None, :]
-    return matrices[matrix, row, column]
+    return np.asarray(matrices[matrix, row, column])
 
 
 def _gain(A: np.ndarray, mixture: np.ndarray) -> np.ndarray:
     """Return what each arm wins from the mixture of its game, shape (n, m)."""
-    return np.einsum("nij,nj->ni", A, mixture)
+    return np.asarray(np.einsum("nij,nj->ni", A, mixture))
 
 
 def maximin(A: np.ndarray) -> np.ndarray:
