@@ -144,26 +144,9 @@ class Changes:
         units, pull = self._units(level, len(names), change)
         total = int(units.times.sum())
         limit = min(int(share * total), total - 1)
-        mean = self._mean
-        orders = []
-        for (ahead, behind), influence in zip(self._pairs, pull.T, strict=True):
-            gap = mean[ahead] - mean[behind]
-            orders.append(_Order.of(influence, units.times, gap))
-        proposed = [order.proposed or total for order in orders]
-        ranked = np.argsort(proposed, kind="stable")
-        found = None
-        most = limit
-        # The three of the fewest votes to first order are searched for by refits
-        for p in ranked[:3]:
-            order = orders[p]
-            hopeless = found is not None and proposed[p] > most
-            if most < 1 or hopeless:
-                break
-            fewer = self._fewer(order, units, p, change, min(most, order.most))
-            if fewer is not None:
-                found = fewer
-                most = int(fewer.needed) - 1
-        first = orders[ranked[0]].proposed
+        orders = self._orders(units, pull)
+        found = self._searched(orders, units, change, limit)
+        first = orders[0].proposed
         row: dict[str, Any] = {
             "by": by,
             "change": change,
@@ -179,7 +162,7 @@ class Changes:
         if found is None:
             nothing = np.zeros(len(self._weight))
             return row, _table(self.log, nothing, level, names, np.zeros(0, dtype=int))
-        before = self.goal.top(mean)
+        before = self.goal.top(self._mean)
         then = self.goal.top(found.mean)
         row["needed"] = found.needed
         row["share"] = found.needed / total
@@ -208,30 +191,53 @@ class Changes:
         units = _Units(level, np.ones(n_levels), weight, single=False)
         return units, held @ pull
 
-    def _fewer(
-        self, order: "_Order", units: "_Units", p: int, change: str, most: int
-    ) -> "Found | None":
-        """Return the fewest, up to `most`, whose change alters the goal, by refits; None of none.
+    def _orders(self, units: "_Units", pull: np.ndarray) -> "list[_Order]":
+        """Return the units by their influence on each pair, the pair of the fewest first."""
+        total = int(units.times.sum())
+        mean = self._mean
+        found = []
+        for pair, influence in zip(self._pairs, pull.T, strict=True):
+            ahead, behind = pair
+            gap = mean[ahead] - mean[behind]
+            found.append(_Order.of(pair, gap, influence, units.times))
+        return sorted(found, key=lambda order: order.proposed or total)
 
-        p: the pair whose difference they are ordered by.
-        """
-        before = self._mean
-        ahead, behind = self._pairs[p]
-        gap = before[ahead] - before[behind]
-        stands = set(self.goal.top(before))
+    def _searched(
+        self, orders: "list[_Order]", units: "_Units", change: str, limit: int
+    ) -> Found | None:
+        """Return the fewest, up to `limit`, that change the goal; None where none do."""
+        total = int(units.times.sum())
+        found = None
+        most = limit
+        # The three of the fewest votes to first order are searched for by refits
+        for order in orders[:3]:
+            proposed = order.proposed or total
+            hopeless = found is not None and proposed > most
+            if most < 1 or hopeless:
+                break
+            fewer = self._fewer(order, units, change, min(most, order.most))
+            if fewer is not None:
+                found = fewer
+                most = int(fewer.needed) - 1
+        return found
+
+    def _fewer(self, order: "_Order", units: "_Units", change: str, most: int) -> Found | None:
+        """Return the fewest, up to `most`, that change the goal, by refits; None of none."""
+        ahead, behind = order.pair
+        stands = set(self.goal.top(self._mean))
         tried: dict[int, Found] = {}
 
         def gap_of(n: int) -> tuple[float, bool]:
             gone = units.taken(order, n)
             again = self.refit(_changed(self.log, gone, change))
             if again is None:  # what is left does not determine the model: it says nothing
-                return gap, False
+                return order.gap, False
             mean = worth_of(again).mean(axis=0, dtype=float)
             tried[n] = Found(float(n), gone, mean, order.place)
             changed = set(self.goal.top(mean)) != stands
             return mean[ahead] - mean[behind], changed
 
-        n = _search(order.proposed, most, gap, gap_of)
+        n = _search(order.proposed, most, order.gap, gap_of)
         return None if n is None else tried[n]
 
 
@@ -286,28 +292,30 @@ def _covariances(
 
 
 class _Order(NamedTuple):
-    """Units in the order of their influence."""
+    """Units in the order of their influence on the difference of a pair."""
 
+    pair: np.ndarray  # the arms, ahead and behind, (2,)
+    gap: float  # the difference of their means
     place: np.ndarray  # units of positive influence, the largest first
     times: np.ndarray  # how often each can be taken, in that order
     proposed: int | None  # how many bring the difference to 0 to first order; None where all do not
 
     @classmethod
-    def of(cls, pull: np.ndarray, times: np.ndarray, gap: float) -> "_Order":
-        place = np.argsort(-pull, kind="stable")
-        useful = (pull[place] > 0) & (times[place] > 0)
-        place = place[useful]
+    def of(cls, pair: np.ndarray, gap: float, pull: np.ndarray, times: np.ndarray) -> "_Order":
+        useful = (pull > 0) & (times > 0)
+        by_influence = np.argsort(-pull, kind="stable")
+        place = by_influence[useful[by_influence]]
         pull = pull[place]
         times = times[place]
         reach = np.cumsum(pull * times)
         k = int(np.searchsorted(reach, gap))
         if k >= len(place):
-            return cls(place, times, None)
+            return cls(pair, gap, place, times, None)
         before = reach[k - 1] if k else 0.0
         rest = gap - before
         of_last = max(1, np.ceil(rest / pull[k] - 1e-9))
         proposed = times[:k].sum() + of_last
-        return cls(place, times, int(proposed))
+        return cls(pair, gap, place, times, int(proposed))
 
     @property
     def most(self) -> int:

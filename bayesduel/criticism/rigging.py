@@ -170,15 +170,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     log_chance = _log_chances(chance)
     low, expected, observed = _tails(log_chance, chance, times, rows.level, rows.counts, likely)
     p_likely = np.where(observed < expected, np.exp(low), 1.0)
-    # Points of the first arm of each row, then of the second
-    of_first = [1.0, 0.0, 0.5]
-    of_second = [0.0, 1.0, 0.5]
-    points = np.repeat([of_first, of_second], n_rows, axis=0)
-    both = np.tile(chance, (2, 1))
-    cast = np.tile(rows.counts, (2, 1))
-    n_cast = np.tile(times, 2)
-    side = of_side.ravel()
-    bound, mean, total = _tails(points, both, n_cast, side, cast, gained)
+    bound, mean, total = _tails_of_points(rows, chance, of_side, gained)
     of_level, arm = np.divmod(sides, log.n_sides)
     n_sides = np.bincount(of_level)
     n_tested = 2 * n_sides[of_level]
@@ -187,7 +179,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     _, starts = np.unique(of_level[order], return_index=True)
     least = order[starts]  # the side of each level that is the most improbable
     p_value = 2 * np.minimum(p_likely, p_side[least])
-    n_duels = np.bincount(side, n_cast)
+    n_duels = np.bincount(of_side.ravel(), np.tile(times, 2))
     n_votes = np.bincount(rows.level, times)
     columns = {
         "surprise": (expected - observed) / n_votes,
@@ -198,6 +190,23 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
         "p_value": np.minimum(1.0, p_value),
     }
     return pd.DataFrame(columns, index=mine)
+
+
+def _tails_of_points(
+    rows: Rows, chance: np.ndarray, of_side: np.ndarray, gained: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`_tails` does, of the points of each arm that a level saw, (sides,) each.
+
+    chance: of each outcome, (rows, 3). of_side, gained: as in :func:`_predicted`.
+    """
+    # Points of the first arm of each row, then of the second
+    of_first = [1.0, 0.0, 0.5]
+    of_second = [0.0, 1.0, 0.5]
+    points = np.repeat([of_first, of_second], len(chance), axis=0)
+    chances = np.tile(chance, (2, 1))
+    counts = np.tile(rows.counts, (2, 1))
+    times = np.tile(rows.times, 2)
+    return _tails(points, chances, times, of_side.ravel(), counts, gained)
 
 
 def _predicted(
