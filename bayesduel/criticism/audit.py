@@ -105,14 +105,16 @@ class Audit(Result):
     def sentence(self) -> str:
         """How fragile the ranking is, whose votes are improbable, and what was selected."""
         said = [self.controls] if self.controls else []
-        said += [self._fragile(by, rows) for by, rows in self.fragility.groupby("by", sort=False)]
+        for by, rows in self.fragility.groupby("by", sort=False):
+            said.append(self._fragile(by, rows))
         if self.improbable is not None:
-            said += [
-                self._improbable(by, rows) for by, rows in self.improbable.groupby("by", sort=False)
-            ]
+            for by, rows in self.improbable.groupby("by", sort=False):
+                said.append(self._improbable(by, rows))
         if self.selection is not None:
-            said += [self._selected(row) for row in self.selection.reset_index().to_dict("records")]
-        said += [] if self.stops is None else [self._stopped()]
+            for row in self.selection.reset_index().to_dict("records"):
+                said.append(self._selected(row))
+        if self.stops is not None:
+            said.append(self._stopped(self.stops))
         return " ".join(said)
 
     def _fragile(self, by: str, rows: pd.DataFrame) -> str:
@@ -137,13 +139,17 @@ class Audit(Result):
         level = f"familywise error rate {100 * self.alpha:g} %"
         if not len(found):
             return f"The votes of no {by} are improbable given all others ({level})."
-        shown = [
-            f"{shorten(row['level'])} ({row['points']:g} points for {shorten(row['arm'])} in "
-            f"{count(row['duels'], 'duel')}, {row['expected']:.1f} expected)"
-            for row in found.to_dict("records")
-        ]
+        shown = []
+        for row in found.to_dict("records"):
+            level_name = shorten(row["level"])
+            arm = shorten(row["arm"])
+            duels = count(row["duels"], "duel")
+            shown.append(
+                f"{level_name} ({row['points']:g} points for {arm} in {duels}, "
+                f"{row['expected']:.1f} expected)"
+            )
         n = len(found)
-        noun = by if len(found) == 1 else plural(by)
+        noun = by if n == 1 else plural(by)
         return (
             f"The votes of {n:,} of {len(rows):,} {plural(by)} are improbable given the "
             f"votes of all others ({level}): {noun} {join(shown, 3, width=None)}."
@@ -151,7 +157,9 @@ class Audit(Result):
 
     def _selected(self, row: Mapping[str, Any]) -> str:
         def shown(name: str) -> str:
-            return f"{row[name]:.2f} [{row[f'{name}_lower']:.2f}, {row[f'{name}_upper']:.2f}]"
+            lower = row[f"{name}_lower"]
+            upper = row[f"{name}_upper"]
+            return f"{row[name]:.2f} [{lower:.2f}, {upper:.2f}]"
 
         return (
             f"{shorten(row['best'])} is the best of {row['variants']} variants of "
@@ -161,9 +169,8 @@ class Audit(Result):
             f"{shown('family_lead')}."
         )
 
-    def _stopped(self) -> str:
-        assert self.stops is not None
-        early = self.stops.iloc[:-1]
+    def _stopped(self, stops: pd.DataFrame) -> str:
+        early = stops.iloc[:-1]
         order = "time" if self.by_time else "its rows"
         looks = f"Of {len(early)} looks at the log in the order of {order}"
         sure = f"(probability above {percent(self.confidence)} %)"
@@ -171,7 +178,9 @@ class Audit(Result):
         wrong = int(early["wrong"].sum())
         end = "is not the leader" if wrong == 1 else "are not the leaders"
         words = f"{looks}, {announced or 'none'} would have announced a leader {sure}."
-        return f"{words} {wrong} of these {end} at the end." if announced else words
+        if not announced:
+            return words
+        return f"{words} {wrong} of these {end} at the end."
 
 
 def audit(
@@ -258,10 +267,11 @@ def audit(
         raise ValueError(f"variants should be None for {model.name}: its arms have no scores")
     votes: Any = log.votes
     if by is None:
-        by = ("vote", "judge") if votes.judge is not None and len(votes.judges) > 1 else ("vote",)
-    columns: dict[str, tuple[np.ndarray | None, tuple[str, ...]]] = {
-        name: (None, ()) if name == "vote" else levels_by(log, name) for name in texts_of(by, "by")
-    }
+        several = votes.judge is not None and len(votes.judges) > 1
+        by = ("vote", "judge") if several else ("vote",)
+    columns: dict[str, tuple[np.ndarray | None, tuple[str, ...]]] = {}
+    for name in texts_of(by, "by"):
+        columns[name] = (None, ()) if name == "vote" else levels_by(log, name)
     refits: list[int] = []
 
     def refit(part: Duels) -> xr.DataTree | None:
@@ -269,17 +279,21 @@ def audit(
         return _refitted(fit, part)
 
     step("fitting again")
-    whole = fit if fit.attrs["method"] in ("laplace", *SPARSE) else refit(log)
+    quick = fit.attrs["method"] in ("laplace", *SPARSE)
+    whole = fit if quick else refit(log)
     if whole is None:
         raise ValueError(
             f"an audit needs a fit that Laplace's method can compute, got {model.name}"
         )
     changes = Changes(whole, log, refit, goal)
-    found = []
+    fragility = []
+    tables = []
     for name, (level, names) in columns.items():
         for change in CHANGES:
             step(f"{plural(name)} {change}")
-            found.append(changes.fewest(name, level, names, change, share))
+            row, table = changes.fewest(name, level, names, change, share)
+            fragility.append(row)
+            tables.append(table.assign(by=name, change=change))
     rng = np.random.default_rng(seed)
     worth = worth_of(whole).mean(axis=0, dtype=float)
     improbable = []
@@ -296,14 +310,13 @@ def audit(
         step("fitting parts in their order")
         stops = _stops(log, whole, refit, confidence)
     ahead = tuple(arms[a] for a in goal.top(worth))
-    tables = [one.assign(by=row["by"], change=row["change"]) for row, one in found]
     changed = pd.DataFrame(columns=["by", "change", "item", "votes"])
     if tables:
         changed = pd.concat(tables, ignore_index=True)[list(changed)]
     return Audit(
         goal=words,
         ahead=ahead,
-        fragility=pd.DataFrame([row for row, _ in found], columns=list(FRAGILITY)),
+        fragility=pd.DataFrame(fragility, columns=list(FRAGILITY)),
         changed=changed,
         improbable=pd.concat(improbable, ignore_index=True) if improbable else None,
         selection=selection,
@@ -368,10 +381,12 @@ def _goal(arms: tuple[str, ...], k: int, pair: Iterable[str] | None) -> tuple[Go
     if pair is None:
         return Goal(k), "the leader" if k == 1 else f"the top {k}"
     named = texts_of(pair, "pair")
-    if len(named) != 2 or len(set(named) & set(arms)) != 2:
+    known = set(named) & set(arms)
+    if len(named) != 2 or len(known) != 2:
         raise ValueError(f"pair should be two arms of the log, got {shown_value(list(named))}")
-    both = " and ".join(shorten(one) for one in named)
-    return Goal(1, (arms.index(named[0]), arms.index(named[1]))), f"the order of {both}"
+    first, second = named
+    goal = Goal(1, (arms.index(first), arms.index(second)))
+    return goal, f"the order of {shorten(first)} and {shorten(second)}"
 
 
 def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
@@ -417,11 +432,13 @@ def _stops(
         leader = ""
         chance = np.nan  # of a part that does not determine the model
         if part is not None:
-            best = np.bincount(worth_of(part).argmax(axis=1), minlength=log.n_arms)
-            leader = log.arms[int(best.argmax())]
-            chance = float(best.max() / best.sum())
+            best = worth_of(part).argmax(axis=1)
+            times = np.bincount(best, minlength=log.n_arms)
+            leader = log.arms[int(times.argmax())]
+            chance = float(times.max() / times.sum())
         rows.append({"votes": held, "leader": leader, "probability": chance})
     frame = pd.DataFrame(rows)
     frame["announced"] = frame["probability"] > confidence
-    frame["wrong"] = frame["announced"] & (frame["leader"] != frame["leader"].iloc[-1])
+    other = frame["leader"] != leader  # than that of the whole log
+    frame["wrong"] = frame["announced"] & other
     return frame

@@ -40,22 +40,22 @@ def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
     taken: set[str] = set()
     for family, named in variants.items():
         labels = texts_of(named, f"variants[{family!r}]")
-        unknown = [label for label in labels if label not in arms]
-        if unknown:
-            hint = did_you_mean(unknown[0], arms)
-            raise ValueError(
-                f"variants should be arms of the log, got {shown_value(unknown[0])}{hint}"
-            )
-        if len(set(labels)) < 2 or len(set(labels)) == len(arms):
+        for label in labels:
+            if label not in arms:
+                hint = did_you_mean(label, arms)
+                raise ValueError(
+                    f"variants should be arms of the log, got {shown_value(label)}{hint}"
+                )
+        members = dict.fromkeys(labels)
+        if not 2 <= len(members) < len(arms):
             raise ValueError(
                 f"variants[{family!r}] should be two arms or more, and not all, got {list(labels)}"
             )
-        if taken & set(labels):
-            raise ValueError(
-                f"an arm should be in one family only, got {min(taken & set(labels))!r} in two"
-            )
-        taken |= set(labels)
-        found[str(family)] = [arms.index(label) for label in dict.fromkeys(labels)]
+        twice = taken.intersection(members)
+        if twice:
+            raise ValueError(f"an arm should be in one family only, got {min(twice)!r} in two")
+        taken.update(members)
+        found[str(family)] = [arms.index(label) for label in members]
     return found
 
 
@@ -85,12 +85,15 @@ def selection_of(
     # Scale of its half-normal prior, in standard deviations of all arms' scores: 0.5
     # Scale, of arms that are all alike: 1e-6
     scale = max(0.5 * float(mean.std()), 1e-6)
+    all_arms = np.arange(len(mean))
     rows = []
     for members in families.values():
-        outside = np.setdiff1d(np.arange(score.shape[1]), members)
+        outside = np.setdiff1d(all_arms, members)
         place = int(mean[members].argmax())
-        rival = outside[int(mean[outside].argmax())]
-        apart = score[:, members] - score[:, [rival]]
+        best_outside = int(mean[outside].argmax())
+        rival = outside[best_outside]
+        of_members = score[:, members]
+        apart = of_members - score[:, [rival]]
         all_pooled, spread = _pooled(apart, scale, rng)
         lead = apart[:, place]
         pooled = all_pooled[:, place]
@@ -121,7 +124,8 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
     one = np.ones(n)
     unit = np.eye(n)
     # Values up to 4 scales: 6e-5 of the prior is beyond
-    grid = (np.arange(GRID) + 0.5) / GRID * 4.0 * scale
+    middle = np.arange(GRID) + 0.5
+    grid = middle / GRID * 4.0 * scale
     log_density = np.empty(GRID)  # of the spread, twice
     centres = np.empty((GRID, n))
     roots = np.empty((GRID, n, n))
@@ -135,7 +139,8 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
         _, log_determinant = np.linalg.slogdet(precision)
         of_family = np.log(total)
         of_leads = away @ precision @ away
-        log_density[k] = log_determinant - of_family - of_leads - (spread / scale) ** 2
+        of_prior = (spread / scale) ** 2
+        log_density[k] = log_determinant - of_family - of_leads - of_prior
         kept = variance * precision
         centres[k] = family + kept @ away
         lost = one - kept @ one  # how the leads move with the mean of the family
@@ -143,8 +148,10 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
         whole = within + np.outer(lost, lost) / total
         symmetric = (whole + whole.T) / 2
         roots[k] = np.linalg.cholesky(symmetric + 1e-12 * unit)
-    density = np.exp((log_density - log_density.max()) / 2)
+    below = log_density - log_density.max()
+    density = np.exp(below / 2)
     which = rng.choice(GRID, n_draws, p=density / density.sum())
     normal = rng.standard_normal((n_draws, n))
     moved = np.einsum("dij,dj->di", roots[which], normal)
-    return centres[which] + moved, float(grid[which].mean())
+    leads = centres[which] + moved
+    return leads, float(grid[which].mean())

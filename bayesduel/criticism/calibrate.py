@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from bayesduel.criticism.levels import rows_of_columns
 from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
 from bayesduel.data.duels import Duels
 from bayesduel.inference.default_model import choose_model
@@ -141,10 +142,10 @@ def calibrate(
     if isinstance(log, Duels):
         log = duel_by_duel(log)
     prior = prior_draws(model, log, n, seed)
-    truths = [
-        Truth(model, log, {k: v[i : i + 1] for k, v in prior.items()}, method, draws, (seed, i))
-        for i in range(n)
-    ]
+    truths = []
+    for i in range(n):
+        values = rows_of_columns(prior, slice(i, i + 1))
+        truths.append(Truth(model, log, values, method, draws, (seed, i)))
     found = _kept(path, model, log, method, draws, seed)
     missing = [truth for truth in truths if truth.seed[1] not in found]
     for place, pit in _placed(missing, workers):
@@ -152,8 +153,10 @@ def calibrate(
         if path is not None:
             _append(path, {"truth": place, "pit": pit})
         if progress is not None:
-            progress(1 - (n - len(found)) / n)
-    accepted = [pit for i in range(n) if (pit := found[i]) is not None]
+            left = n - len(found)
+            progress(1 - left / n)
+    pits = [found[i] for i in range(n)]
+    accepted = [pit for pit in pits if pit is not None]
     if not accepted:
         raise ValueError(
             f"{model.name} refuses all {n} simulated logs of this design: use a larger design"
@@ -189,9 +192,12 @@ def _kept(
 
 
 def _append(path: Path, entry: Mapping[str, Any]) -> None:
-    cut = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    written = path.read_bytes() if path.exists() else b""
+    cut = written and not written.endswith(b"\n")
     with path.open("a", encoding="utf-8") as lines:
-        lines.write(("\n" if cut else "") + json.dumps(entry) + "\n")
+        if cut:
+            lines.write("\n")
+        lines.write(json.dumps(entry) + "\n")
 
 
 def _placed(truths: list[Truth], workers: int) -> Iterator[tuple[int, Any]]:
@@ -231,15 +237,16 @@ def _place(truth: Truth) -> tuple[int, Any]:
     posterior = made.drawn.posterior
     n_draws = len(next(iter(posterior.values())))
     kept = np.linspace(0, n_draws - 1, RANKS).round().astype(int)
-    drawn = {name: values[kept] for name, values in posterior.items()}
+    drawn = rows_of_columns(posterior, kept)
     of_draws = _quantities(model, drawn, cells)
     of_truth = _quantities(model, truth.values, cells)
     pit = {}
     for name, values in of_draws.items():
         if name not in of_truth:
             continue
-        below = (values < of_truth[name]).sum(axis=0)
-        same = (values == of_truth[name]).sum(axis=0)
+        true = of_truth[name]
+        below = (values < true).sum(axis=0)
+        same = (values == true).sum(axis=0)
         # a random rank among those that are as large
         rank = below + rng.random(below.shape) * (same + 1)
         pit[name] = (rank / (RANKS + 1)).tolist()
@@ -252,7 +259,10 @@ def _quantities(
     """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
     unidentified = {name for part in model.terms for name in part.unidentified}
     draws = averaged(draws, level_shares(model, cells.log))
-    found = {name: np.asarray(v) for name, v in draws.items() if name not in unidentified}
+    found = {}
+    for name, values in draws.items():
+        if name not in unidentified:
+            found[name] = np.asarray(values)
     if model.log_type != "pulls":
         n_arms = len(cells.log.arms)
         P = model.preference(draws)
@@ -287,9 +297,10 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
         p = np.array([array_stats.uniformity_test(one)[0] for one in flat.T])
         n_entries = len(p)
         row = {"p_value": min(1.0, n_entries * p.min())}
+        from_middle = np.abs(flat - 0.5)
         inside = []
         for prob in PROBS:
-            covered = (np.abs(flat - 0.5) <= prob / 2).mean(axis=0)
+            covered = (from_middle <= prob / 2).mean(axis=0)
             inside.append(covered.reshape(shape))
             row[f"coverage_{100 * prob:g}"] = covered.mean()
         row["entries"] = n_entries
@@ -298,8 +309,8 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
         uniformity[name] = (own, p.reshape(shape))
         coverage[name] = (("prob", *own), np.stack(inside))
         smallest = min(smallest, p.min())
-        entries = entries + n_entries
-        used |= set(own)
+        entries += n_entries
+        used.update(own)
     known = {name: values for name, values in coords.items() if name in used}
     sampling = {"chain": [0], "draw": np.arange(len(pits))}
     summary = {}

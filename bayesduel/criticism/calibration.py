@@ -94,7 +94,9 @@ class Calibration(Result):
     @property
     def inside(self) -> int:
         """How many bins have their prediction inside the interval."""
-        return int(((self.lower <= self.predicted) & (self.predicted <= self.upper)).sum())
+        not_below = self.lower <= self.predicted
+        not_above = self.predicted <= self.upper
+        return int((not_below & not_above).sum())
 
     @property
     def sentence(self) -> str:
@@ -104,9 +106,11 @@ class Calibration(Result):
         that differs from ln 2 by more than two standard errors.
         """
         gain = GUESS - self.log_loss
+        n_duels = int(self.n.sum())
+        n_bins = len(self.n)
         # 0.0005 nats that a log loss of three digits does not show
         noise = max(2 * self.log_loss_error, 0.0005)
-        if self.n.sum() < ENOUGH:
+        if n_duels < ENOUGH:
             worth = f"too few for a comparison with predicting 1/2 (at least {ENOUGH} needed)"
         elif gain > noise:
             worth = "better than predicting 1/2"
@@ -114,18 +118,19 @@ class Calibration(Result):
             worth = "worse than predicting 1/2"
         else:
             worth = "not distinguishable from predicting 1/2"
-        held = f"{self.inside} of {len(self.n)} bins" if len(self.n) > 1 else "the only bin"
-        if len(self.n) == 1 and not self.inside:
-            held = "no bin"
+        if n_bins > 1:
+            held = f"{self.inside} of {n_bins} bins"
+        else:
+            held = "the only bin" if self.inside else "no bin"
         by = "" if self.unit == "duel" else f" (interval by {self.unit})"
         # Share of bins whose prediction is inside, of a calibrated model: 0.95
         # Probability below which so few bins inside are told: 0.01
-        if bdtr(self.inside, len(self.n), 0.95) < 0.01:
+        if bdtr(self.inside, n_bins, 0.95) < 0.01:
             by += ". This is fewer than chance explains: the predictions are not calibrated"
         return (
             f"The log loss is {self.log_loss:.3f} nats per duel (standard error "
             f"{self.log_loss_error:.3f}; predicting 1/2: {GUESS:.3f}), on "
-            f"{int(self.n.sum()):,} duels held out in {self.folds} folds: {worth}. In "
+            f"{n_duels:,} duels held out in {self.folds} folds: {worth}. In "
             f"{held} the prediction lies inside the interval of the observed share{by}."
         )
 
@@ -174,15 +179,18 @@ def held_out(
     duels = duels.as_plain()
     model = choose_model(model, duels).model
     held_together = unit
-    by_vote = not model.response.counts_add_up or bool(model.terms.columns(duels))
-    if held_together is not None:
-        duels = with_votes(duels)
-    rows, unit = rows_of(duels, by_vote=by_vote or held_together is not None)
-    if held_together is not None:
+    reads_votes = bool(model.terms.columns(duels))
+    by_vote = reads_votes or not model.response.counts_add_up
+    if held_together is None:
+        rows, unit = rows_of(duels, by_vote=by_vote)
+    else:
         unit = held_together
+        duels = with_votes(duels)
+        rows, _ = rows_of(duels, by_vote=True)
         code, _ = levels_by(duels, unit)
         alone = code.max() + 1 + np.arange(len(code))
         rows[5] = np.where(code >= 0, code, alone)
+    n_rows = rows.shape[1]
     n_units = int(rows[2:5].sum()) if unit == "duel" else len(np.unique(rows[5]))
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
@@ -191,9 +199,11 @@ def held_out(
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         # 4,000,000 predictions computed of a fold, draws times rows: fewer draws of large logs
         # Posterior draws of a fold at least: 200
-        draws = min(draws, max(200, 4_000_000 // rows.shape[1]))
+        affordable = max(200, 4_000_000 // n_rows)
+        draws = min(draws, affordable)
     # 20 draws kept of a prediction, however many there are
-    most = int(np.clip(KEPT // (folds * rows.shape[1]), 20, draws))
+    kept = KEPT // (folds * n_rows)
+    most = int(np.clip(kept, 20, draws))
     every = held.sum(axis=0)
     out = held.sum(axis=1) > 0  # (folds, rows)
     p = np.full(out.shape, 0.5)
@@ -204,7 +214,8 @@ def held_out(
             duels, every - part, rows, part, model, draws, seed, most, whole_log, by_vote=by_vote
         )
         p[k, out[k]] = expected
-        spread.append(np.subtract(1, drawn, out=drawn, where=expected < 0.5))
+        of_favourite = np.subtract(1, drawn, out=drawn, where=expected < 0.5)
+        spread.append(of_favourite)
         if progress is not None:
             progress((k + 1) / folds)
     p = p[out]
@@ -233,14 +244,16 @@ def _log_loss(p: np.ndarray, number: np.ndarray, unit: np.ndarray | None) -> tup
     """
     win = -np.log(p)
     loss = -np.log1p(-p)
-    losses = np.stack([win, loss, (win + loss) / 2])
+    tie = (win + loss) / 2
+    losses = np.stack([win, loss, tie])
     total = number.sum()
     mean = float((number * losses).sum() / total)
     away = losses - mean
     if unit is None:
         square = float((number * away**2).sum())
     else:
-        by_unit = np.bincount(unit, (number * away).sum(axis=0))
+        by_row = (number * away).sum(axis=0)
+        by_unit = np.bincount(unit, by_row)
         square = float((by_unit**2).sum())
     return mean, float(np.sqrt(square) / total)
 
@@ -277,8 +290,12 @@ def _predict(
         ordered = model.terms.reads_order
         sides = rows[:2, kept]
         first, cell = distinct(*sides)
-        met = (np.bincount(cell, n, len(first)).astype(np.int64) for n in counts[:, kept])
-        counted = Cells(*sides[:, first].astype(np.int32), *met)
+        results = []
+        for n in counts[:, kept]:
+            of_cell = np.bincount(cell, n, len(first))
+            results.append(of_cell.astype(np.int64))
+        met = sides[:, first].astype(np.int32)
+        counted = Cells(*met, *results)
         log = replace(duels, cells=counted, votes=None, ordered=ordered)
         low, high = (left, right) if ordered else np.sort([left, right], axis=0)
         asked, row = distinct(low, high)  # what is the same is predicted once
@@ -297,8 +314,10 @@ def _predict(
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
     mean = mean[row]
+    of_left = np.where(turned, 1 - mean, mean)
     drawn = drawn.take(row, axis=1)
-    return np.where(turned, 1 - mean, mean), np.subtract(1, drawn, out=drawn, where=turned)
+    np.subtract(1, drawn, out=drawn, where=turned)
+    return of_left, drawn
 
 
 def _of_whole_log(
@@ -321,7 +340,9 @@ def _of_whole_log(
 
 def _quick_method(model: "Model", log: Duels) -> Method:
     """Return Laplace's method, or "auto" where it does not serve or the log has many arms."""
-    return "auto" if model.why_not("laplace") or takes_sparse(model, log, "auto") else "laplace"
+    if model.why_not("laplace") or takes_sparse(model, log, "auto"):
+        return "auto"
+    return "laplace"
 
 
 def _posterior(
@@ -385,7 +406,8 @@ def _bins(
     intraclass = 0.0
     if unit is not None:
         effect, intraclass = _design_effect(place, unit, won, n, observed)
-    variance = _variance_of_means(spread, place, n / size[place], len(size))
+    weight = n / size[place]
+    variance = _variance_of_means(spread, place, weight, len(size))
     of_one = np.maximum(predicted * (1 - predicted), 1e-12)
     effect = effect * (1 + variance * size / of_one)
     effective_won = observed * size / effect
@@ -433,12 +455,16 @@ def _design_effect(
     p = observed[bin_of]
     n_units = np.bincount(bin_of)[bin_of]
     several = n_units > 1
-    square = (wins - size * p) ** 2 * n_units / np.maximum(n_units - 1, 1)
+    freedom = np.maximum(n_units - 1, 1)
+    square = (wins - size * p) ** 2 * n_units / freedom
     independent = p * (1 - p) * size
-    possible = (independent * (size - 1))[several].sum()
+    most = independent * (size - 1)  # more than that, of units of one outcome
+    possible = most[several].sum()
     rho = 0.0
     if possible > 0:
         excess = (square - independent)[several].sum()
         rho = float(np.clip(excess / possible, 0.0, 1.0))
-    mean_size = np.bincount(bin_of, size**2) / np.bincount(bin_of, size)
-    return 1 + rho * (mean_size - 1), rho
+    total = np.bincount(bin_of, size)
+    mean_size = np.bincount(bin_of, size**2) / total
+    effect = 1 + rho * (mean_size - 1)
+    return effect, rho

@@ -125,14 +125,17 @@ class Comparison:
         """
         gap = -self.table["difference"]
         error = self.table["difference_se"]
-        return [str(n) for n in self.table.index[(gap <= 2 * error) | (gap <= CLEAR)]]
+        alike = (gap <= 2 * error) | (gap <= CLEAR)
+        return [str(name) for name in self.table.index[alike]]
 
     @property
     def weights_words(self) -> str:
         """How sure stacking weights are where models cannot be distinguished, or ""."""
-        if len(self.as_good) < 2:
+        names = self.as_good
+        if len(names) < 2:
             return ""
-        told = [f"{name} {self.weights[name]:.2f}" for name in self.as_good]
+        weights = self.weights
+        told = [f"{name} {weights[name]:.2f}" for name in names]
         return f"their stacking weights ({join(told, width=None)}) are uncertain"
 
     @property
@@ -157,7 +160,8 @@ class Comparison:
                 f"; {self._gaps(alike)} cannot be distinguished from it: {self.weights_words}"
             )
         if worse:
-            said.append(f"; {self._gaps(worse)} {'does' if len(worse) == 1 else 'do'} worse")
+            verb = "does" if len(worse) == 1 else "do"
+            said.append(f"; {self._gaps(worse)} {verb} worse")
         unsure = self.table["n_high_khat"] - self.table["n_refitted"]
         if unsure.any():
             name = str(unsure.idxmax())
@@ -209,22 +213,24 @@ class Comparison:
         default = max(LEAST, min(most, STACKED_BYTES // (8 * n_pairs)))
         n = default if draws is None else whole(draws, "draws", LEAST)
         rng = np.random.default_rng(seed)
-        shares = {name: k for name, k in _shares(weights, n).items() if k}
-        theta = rng.permutation(
-            np.concatenate([_theta(fits[name], k, rng) for name, k in shares.items()])
-        )
-        sorted_weights = sorted(weights.items(), key=lambda item: -item[1])
-        words = ", ".join(f"{name} {w:.2f}" for name, w in sorted_weights)
+        drawn = []
+        parts = []  # what the errors of each account for
+        known = 0.0  # a mixture is known as well as its parts are, each by its share of the draws
+        for name, k in _shares(weights, n).items():
+            if not k:
+                continue
+            part = fits[name]
+            drawn.append(_theta(part, k, rng))
+            parts.append(dependence_of(part, part.duel.covariance(), "auto"))
+            effective = part.attrs["importance_ess"] / part.duel.n_draws
+            known += k * min(1.0, effective)
+        theta = rng.permutation(np.concatenate(drawn))
+        falling = sorted(weights.items(), key=lambda item: -item[1])
+        words = ", ".join(f"{name} {weight:.2f}" for name, weight in falling)
         if len(self.as_good) > 1:
             words += f"; {join(self.as_good)} cannot be distinguished"
-        # A mixture is known as well as its parts are, each by its share of the draws.
-        known = sum(
-            k * min(1.0, fits[name].attrs["importance_ess"] / fits[name].duel.n_draws)
-            for name, k in shares.items()
-        )
-        # What the errors of the parts account for, and why there is no verdict, or "".
-        parts = [dependence_of(fits[name], fits[name].duel.covariance(), "auto") for name in shares]
         sentences = dict.fromkeys(one.sentence for one in parts)
+        # Why there is no verdict, or ""
         refusal = next((one.refusal for one in parts if one.refusal), "")
         return mixture(
             theta,
@@ -262,21 +268,21 @@ class Comparison:
 
     def formatted(self) -> pd.DataFrame:
         """Return the table as text, with the digits that are printed."""
-        t = self.table
-        return pd.DataFrame(
-            {
-                "elpd": [f"{v:.1f}" for v in t["elpd"]],
-                "se": [f"{v:.1f}" for v in t["elpd_se"]],
-                "difference": [f"{v:.1f}" for v in t["difference"] + 0.0],
-                "its se": [f"{v:.1f}" for v in t["difference_se"]],
-                "p_loo": [f"{v:.1f}" for v in t["p_loo"]],
-                "weight": [f"{v:.2f}" for v in t["weight"]],
-                "max k-hat": ["-" if np.isneginf(v) else f"{v:.2f}" for v in t["khat"]],
-                "high": [f"{v:,}" for v in t["n_high_khat"]],
-                "refitted": [f"{v:,}" for v in t["n_refitted"]],
-            },
-            index=t.index,
-        )
+        rows = []
+        for _, row in self.table.iterrows():
+            shown = {
+                "elpd": f"{row.elpd:.1f}",
+                "se": f"{row.elpd_se:.1f}",
+                "difference": f"{row.difference + 0.0:.1f}",
+                "its se": f"{row.difference_se:.1f}",
+                "p_loo": f"{row.p_loo:.1f}",
+                "weight": f"{row.weight:.2f}",
+                "max k-hat": "-" if np.isneginf(row.khat) else f"{row.khat:.2f}",
+                "high": f"{row.n_high_khat:,.0f}",
+                "refitted": f"{row.n_refitted:,.0f}",
+            }
+            rows.append(shown)
+        return pd.DataFrame(rows, index=self.table.index)
 
     def __repr__(self) -> str:
         head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
@@ -369,14 +375,16 @@ def compare_models(
 
         found[name] = leave_out(duels, fitted[k], fits[name], units, folds, settings, along)
     tick(1.0)
-    table, pointwise = table_of(found, seen[0].times, min(t.duel.n_draws for t in fits.values()))
+    units = seen[0]
+    fewest = min(tree.duel.n_draws for tree in fits.values())
+    table, pointwise = table_of(found, units.times, fewest)
     return Comparison(
         table=table,
         fits=fits,
         unit=unit,
         observations=scored,
-        n_units=int(seen[0].times.sum()),
-        pointwise=pointwise.assign_coords(_labels(duels, seen[0])),
+        n_units=int(units.times.sum()),
+        pointwise=pointwise.assign_coords(_labels(duels, units)),
         seed=seed,
     )
 
@@ -514,7 +522,7 @@ def _named(models: Any, duels: Duels) -> dict[str, Any]:
         if not isinstance(models, Iterable) or isinstance(models, bytes):
             raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
         made = [_model(m, duels) for m in listed(models, "models")]
-        names = [(m.duel.model if isinstance(m, xr.DataTree) else m).name for m in made]
+        names = [_model_of(m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(
@@ -533,12 +541,17 @@ def _model(value: Any, duels: Duels) -> Any:
     return value if isinstance(value, xr.DataTree) else choose_model(value, duels).model
 
 
+def _model_of(value: Any) -> Any:
+    """Return a model, or that of a fit."""
+    return value.duel.model if isinstance(value, xr.DataTree) else value
+
+
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     """Return in words what every model scores; raise if they do not score the same."""
-    models = {n: m.duel.model if isinstance(m, xr.DataTree) else m for n, m in given.items()}
+    outcomes = {name: _model_of(value).response.outcome for name, value in given.items()}
     for kind in ("margin", "grade"):
-        finer = [name for name, model in models.items() if model.response.outcome == kind]
-        others = [name for name in models if name not in finer]
+        finer = [name for name, outcome in outcomes.items() if outcome == kind]
+        others = [name for name in outcomes if name not in finer]
         if finer and others:
             raise ValueError(
                 f"models should score the same observations, but {join(finer)} score "
@@ -549,8 +562,8 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
             return f"{kind}s"
     if not duels.n_ties:
         return "wins and losses"
-    own = [name for name, model in models.items() if model.response.outcome == "win or tie"]
-    half = [name for name in models if name not in own]
+    own = [name for name, outcome in outcomes.items() if outcome == "win or tie"]
+    half = [name for name in outcomes if name not in own]
     if own and half:
         raise ValueError(
             "models should score the same observations. This log has ties: "
@@ -620,10 +633,12 @@ def mixture(
 
 def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
     """Return whole numbers of draws that sum to `n`, by largest remainders."""
-    exact = {name: n * w / sum(weights.values()) for name, w in weights.items()}
-    whole = {name: int(v) for name, v in exact.items()}
+    total = sum(weights.values())
+    exact = {name: n * weight / total for name, weight in weights.items()}
+    whole = {name: int(share) for name, share in exact.items()}
     by_rest = sorted(exact, key=lambda name: whole[name] - exact[name])
-    for name in by_rest[: n - sum(whole.values())]:
+    missing = n - sum(whole.values())
+    for name in by_rest[:missing]:
         whole[name] += 1
     return whole
 
@@ -635,11 +650,14 @@ def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
     """
     total = fit.duel.n_draws
     turns, rest = divmod(k, total)
-    times = np.full(total, turns) + (rng.permutation(total) < rest)
+    once_more = rng.permutation(total) < rest
+    times = np.full(total, turns) + once_more
     rows: list[Any] = []
     start = 0
     for P in preference_draws(fit):
         i, j = np.triu_indices(P.shape[1], 1)
-        rows.append(np.repeat(P[:, i, j], times[start : start + len(P)], axis=0))
-        start += len(P)
+        stop = start + len(P)
+        of_pairs = P[:, i, j]
+        rows.append(np.repeat(of_pairs, times[start:stop], axis=0))
+        start = stop
     return np.concatenate(rows)

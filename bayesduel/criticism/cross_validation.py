@@ -47,15 +47,17 @@ class Units:
 
     def take(self, start: int, stop: int) -> "Units":
         """Return the units from `start` up to `stop`."""
-        here = slice(int(self.stops[start - 1]) if start else 0, int(self.stops[stop - 1]))
+        first_cell = int(self.stops[start - 1]) if start else 0
+        last_cell = int(self.stops[stop - 1])
+        cells = slice(first_cell, last_cell)
         rows = slice(start, stop)
         return Units(
             unit=self.unit,
             times=self.times[rows],
             first=None if self.first is None else self.first[rows],
             second=None if self.second is None else self.second[rows],
-            cells=self.cells.take(here),
-            stops=self.stops[rows] - here.start,
+            cells=self.cells.take(cells),
+            stops=self.stops[rows] - first_cell,
         )
 
 
@@ -66,22 +68,24 @@ def units_of(duels: Duels, models: Sequence[Any], unit: str) -> list[Units]:
     """
     if unit == "pair":
         return [_by_pair(duels, model) for model in models]
-    if unit != "duel":
-        code, labels = levels_by(with_votes(duels), unit)
-        held = np.unique(code[code >= 0])  # a level without votes is no unit
-        level = np.where(code >= 0, np.searchsorted(held, code), -1)
-        names = tuple(labels[k] for k in held)
-        return [_by_level(duels, model, unit, level, names) for model in models]
-    return _by_duel(with_votes(duels), models)
+    log = with_votes(duels)
+    if unit == "duel":
+        return _by_duel(log, models)
+    code, labels = levels_by(log, unit)
+    known = code >= 0
+    held = np.unique(code[known])  # a level without votes is no unit
+    place = np.searchsorted(held, code)
+    level = np.where(known, place, -1)
+    names = tuple(labels[k] for k in held)
+    return [_by_level(duels, model, unit, level, names) for model in models]
 
 
 def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
     """Return single duels as units: those that one of the models distinguishes, by their result."""
-    columns = {
-        f"{k} {name}": column
-        for k, model in enumerate(models)
-        for name, column in model.terms.columns(log).items()
-    }
+    columns = {}
+    for k, model in enumerate(models):
+        for name, column in model.terms.columns(log).items():
+            columns[f"{k} {name}"] = column
     seen = seen_in(
         log,
         columns,
@@ -91,11 +95,13 @@ def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
     )
     assert seen.added is not None
     cell, result = np.nonzero(seen.counts)
+    n_units = len(cell)
     times = seen.counts[cell, result].astype(np.int64)
     unit_at = np.full(seen.counts.shape, -1)
-    unit_at[cell, result] = np.arange(len(cell))
-    of_vote = unit_at[seen.of_vote, np.argmax(seen.added, axis=1)]
-    stops = np.arange(1, len(cell) + 1)
+    unit_at[cell, result] = np.arange(n_units)
+    result_of_vote = np.argmax(seen.added, axis=1)
+    of_vote = unit_at[seen.of_vote, result_of_vote]
+    stops = np.arange(1, n_units + 1)
     found = []
     for k, model in enumerate(models):
         stored = {name: f"{k} {name}" for name in model.terms.columns(log)}
@@ -103,7 +109,8 @@ def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
         if model.terms.reads_order:
             stored["left_first"] = "left_first"
         own = {name: seen.columns[column][cell] for name, column in stored.items()}
-        single = Seen(columns=own, counts=np.eye(3)[result], of_vote=of_vote, each=seen.each)
+        one_duel = np.eye(3)[result]
+        single = Seen(columns=own, counts=one_duel, of_vote=of_vote, each=seen.each)
         cells = model.cells(log, seen=single, unit="duel")
         units = Units(
             unit="duel",
@@ -138,7 +145,8 @@ def log_likelihoods(
         part = units.take(start, stop)
         total = model.log_likelihood(posterior, part.cells, part.unit)
         if len(part.stops) < total.shape[1]:
-            total = np.add.reduceat(total, np.append(0, part.stops[:-1]), axis=1)
+            starts = np.append(0, part.stops[:-1])
+            total = np.add.reduceat(total, starts, axis=1)
         yield total
         start = stop
 
@@ -160,7 +168,8 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
     _, first = np.unique(units.of_vote, return_index=True)
     weight = votes.weight.copy()
     weight[first[held]] -= 1
-    rest = replace(votes, weight=weight).take(weight > 0)
+    reduced = replace(votes, weight=weight)
+    rest = reduced.take(weight > 0)
     return replace(log, votes=rest, cells=cells_of(rest, log.n_sides))
 
 
@@ -175,7 +184,8 @@ def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
     repeated = None if votes is None else _repeated(votes)
     if votes is None or (repeated is None and not by_vote):
         cells = duels.cells
-        rows = np.stack([*cells, np.arange(len(cells.left))])
+        unit = np.arange(len(cells.left))
+        rows = np.stack([*cells, unit])
         return rows.astype(np.int64), "duel"
     unit, name = repeated or (np.arange(len(votes)), "vote")
     wins = votes.weight * (votes.outcome == 1)
@@ -190,16 +200,22 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
     counts = rows[2:5]
     if unit != "duel":
         of_row = rows[5]
-        fold_of_unit = rng.permutation(np.arange(of_row.max() + 1) % folds)
+        fold_of_unit = _even_folds(of_row.max() + 1, folds, rng)
         fold = fold_of_unit[of_row]
         return [np.where(fold == k, counts, 0) for k in range(folds)]
     which = np.repeat(np.arange(counts.size), counts.ravel())  # result and row of each duel
-    fold = rng.permutation(np.arange(len(which)) % folds)
+    fold = _even_folds(len(which), folds, rng)
     found = []
     for k in range(folds):
         held = np.bincount(which[fold == k], minlength=counts.size)
         found.append(held.reshape(counts.shape))
     return found
+
+
+def _even_folds(n: int, folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the fold of each of `n`, at random, folds of even size."""
+    in_turn = np.arange(n) % folds
+    return rng.permutation(in_turn)
 
 
 def _by_pair(duels: Duels, model: "Model") -> Units:
@@ -232,13 +248,15 @@ def _by_level(
     )
     columns = dict(seen.columns)
     level = columns.pop("unit")
-    cells = model.cells(duels, seen=replace(seen, columns=columns), unit=unit)
+    seen = replace(seen, columns=columns)
+    cells = model.cells(duels, seen=seen, unit=unit)
     order = np.argsort(level, kind="stable")
     order = order[level[order] >= 0]
-    sizes = np.bincount(level[order], minlength=len(labels))
+    n_levels = len(labels)
+    sizes = np.bincount(level[order], minlength=n_levels)
     return Units(
         unit=unit,
-        times=np.ones(len(labels), dtype=np.int64),
+        times=np.ones(n_levels, dtype=np.int64),
         first=None,
         second=None,
         cells=cells.take(order),
@@ -259,7 +277,8 @@ def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
             continue
         level = np.where(code >= 0, code, alone)
         units, place = distinct(low, high, level)
-        if len(units) < len(votes) or (votes.weight > 1).any():
+        repeats = len(units) < len(votes) or (votes.weight > 1).any()
+        if repeats:
             return place, f"pair and {role}"
     return None
 
@@ -267,4 +286,5 @@ def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
 def _code(left: np.ndarray, right: np.ndarray, n_sides: int) -> np.ndarray:
     """Return a number of each unordered pair."""
     low = np.minimum(left, right).astype(np.int64)
-    return low * n_sides + np.maximum(left, right)
+    high = np.maximum(left, right)
+    return low * n_sides + high

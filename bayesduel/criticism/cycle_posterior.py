@@ -87,11 +87,13 @@ def _count(ahead: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray
     per_triad = np.zeros((len(edges), 2), dtype=np.int64)
     for draw in range(len(ahead)):
         for triad in range(len(edges)):
-            forth = ahead[draw, edges[triad, 0]]
-            if forth != ahead[draw, edges[triad, 1]] or forth == ahead[draw, edges[triad, 2]]:
+            ij = ahead[draw, edges[triad, 0]]
+            jk = ahead[draw, edges[triad, 1]]
+            ik = ahead[draw, edges[triad, 2]]
+            if ij != jk or ij == ik:
                 continue
             per_draw[draw] += 1
-            per_triad[triad, 0 if forth else 1] += 1
+            per_triad[triad, 0 if ij else 1] += 1
     return per_draw, per_triad
 
 
@@ -143,12 +145,15 @@ def _named(
         if flat[place] <= 0:
             break
         ij, jk, ik = edges[place // 2]
-        circle = [design.first[ij], design.second[ij], design.second[jk]]
+        i = design.first[ij]
+        j = design.second[ij]
+        k = design.second[jk]
+        circle = [i, j, k]
         steps = [ahead[ij], ahead[jk], 1 - ahead[ik]]
         wins = [won[ij], won[jk], lost[ik]]
         losses = [lost[ij], lost[jk], won[ik]]
         if place % 2:  # the other way round: i beats k, k beats j, j beats i
-            circle = [circle[0], circle[2], circle[1]]
+            circle = [i, k, j]
             steps = [1 - step for step in steps[::-1]]
             forth = wins
             wins = losses[::-1]

@@ -101,15 +101,17 @@ def drift_of(duels: Duels, scores: ScoreModel | None, rng: np.random.Generator) 
     weight = decided.weight.astype(float)
     until = np.cumsum(np.bincount(rank, weight))
     total = until[-1]
-    middle = (until - np.diff(until, prepend=0.0) / 2)[rank]
+    of_moment = np.diff(until, prepend=0.0)
+    middle = (until - of_moment / 2)[rank]
     moment = 2 * middle / total - 1  # from -1 at the first vote to 1 at the last
     chance = scores.chances(decided.left, decided.right, 1.0)
-    residual = (decided.outcome > 0) - chance
+    won = decided.outcome > 0
+    residual = weight * (won - chance)
     information = weight * chance * (1 - chance)
     clusters = _clusters(duels, kept, rng)
-    trend = _by_arm(decided.left, decided.right, clusters, weight * residual * moment, duels.n_arms)
-    level = _by_arm(decided.left, decided.right, clusters, weight * residual, duels.n_arms)
     pairs = decided.left, decided.right, duels.n_arms
+    trend = _by_arm(residual * moment, clusters, *pairs)
+    level = _by_arm(residual, clusters, *pairs)
     of_level = laplacian(information, *pairs)
     of_both = laplacian(information * moment, *pairs)
     explained = of_both @ np.linalg.pinv(of_level, hermitian=True)  # by the scores themselves
@@ -117,39 +119,45 @@ def drift_of(duels: Duels, scores: ScoreModel | None, rng: np.random.Generator) 
     spread = np.sqrt((parts**2).sum(axis=0))
     spread[spread == 0] = np.inf  # an arm that never duelled
     z = parts.sum(axis=0) / spread
-    signs = rng.choice(np.array([-1.0, 1.0]), size=(N_SIGNS, len(parts)))
-    largest = np.abs(signs @ parts / spread).max(axis=1)
-    as_large = (largest[:, None] >= np.abs(z) - 1e-12).sum(axis=0)  # up to rounding
-    halves = _halves(decided, weight, chance, middle > total / 2, duels.n_arms)
-    table = pd.DataFrame(
-        {
-            "arm": np.array(duels.arms, dtype=object),
-            **halves,
-            "z": z,
-            "p": (1 + as_large) / (1 + N_SIGNS),
-        }
-    )
-    order = np.argsort(-np.abs(z), kind="stable")
-    return Drift(table=table.iloc[order].reset_index(drop=True))
+    either = np.array([-1.0, 1.0])
+    signs = rng.choice(either, size=(N_SIGNS, len(parts)))
+    by_chance = np.abs(signs @ parts / spread)
+    largest = by_chance.max(axis=1, keepdims=True)
+    size = np.abs(z)
+    as_large = (largest >= size - 1e-12).sum(axis=0)  # up to rounding
+    late = middle > total / 2
+    columns = {
+        "arm": np.array(duels.arms, dtype=object),
+        **_halves(decided, weight, chance, late, duels.n_arms),
+        "z": z,
+        "p": (1 + as_large) / (1 + N_SIGNS),
+    }
+    largest_first = np.argsort(-size, kind="stable")
+    table = pd.DataFrame(columns).iloc[largest_first]
+    return Drift(table=table.reset_index(drop=True))
 
 
 def _clusters(duels: Duels, kept: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the cluster of each vote that is kept: its judge or group, or else one at random."""
-    found = [place[kept] for name, place in clusterings(duels).items() if name != VOTE]
+    found = []
+    for name, place in clusterings(duels).items():
+        if name != VOTE:
+            _, cluster = np.unique(place[kept], return_inverse=True)
+            found.append(cluster)
     if not found:
         return rng.integers(0, GROUPS, int(kept.sum()))
-    fewest = min(found, key=lambda place: len(np.unique(place)))
-    return np.unique(fewest, return_inverse=True)[1]
+    return min(found, key=lambda cluster: int(cluster.max()))
 
 
 def _by_arm(
-    left: np.ndarray, right: np.ndarray, cluster: np.ndarray, value: np.ndarray, n_arms: int
+    value: np.ndarray, cluster: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: int
 ) -> np.ndarray:
     """Return sums of values, for the left arm and against the right one, (clusters, arms)."""
     n_clusters = int(cluster.max()) + 1
     size = n_clusters * n_arms
-    found = np.bincount(cluster * n_arms + left, value, size)
-    found -= np.bincount(cluster * n_arms + right, value, size)
+    first = cluster * n_arms  # an arm of a cluster has a number of its own
+    found = np.bincount(first + left, value, size)
+    found -= np.bincount(first + right, value, size)
     return found.reshape(n_clusters, n_arms)
 
 
@@ -157,14 +165,18 @@ def _halves(
     votes: Votes, weight: np.ndarray, chance: np.ndarray, late: np.ndarray, n_arms: int
 ) -> dict[str, np.ndarray]:
     """Return the share of its duels that each arm won in either half, and should have won."""
+
+    def sum_by_arm(of_left: np.ndarray, of_right: np.ndarray) -> np.ndarray:
+        found = np.bincount(votes.left, of_left, n_arms)
+        return found + np.bincount(votes.right, of_right, n_arms)
+
+    halves = {"early": weight * ~late, "late": weight * late}
     won = (votes.outcome > 0).astype(float)
     found = {}
     for name, value in (("", won), ("expected_", chance)):
-        for half, inside in (("early", ~late), ("late", late)):
-            own = weight * inside
-            wins = np.bincount(votes.left, own * value, n_arms)
-            wins += np.bincount(votes.right, own * (1 - value), n_arms)
-            duels = np.bincount(votes.left, own, n_arms) + np.bincount(votes.right, own, n_arms)
+        for half, own in halves.items():
+            wins = sum_by_arm(own * value, own * (1 - value))
+            duels = sum_by_arm(own, own)
             share = np.full(n_arms, np.nan)
             np.divide(wins, duels, out=share, where=duels > 0)
             found[name + half] = share

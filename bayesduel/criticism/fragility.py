@@ -30,6 +30,7 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
+from bayesduel.criticism.levels import rows_of_columns, sums_by_level
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of
 from bayesduel.models.cells import ModelCells, Seen, seen_in
@@ -61,7 +62,8 @@ class Goal(NamedTuple):
         mean = worth.mean(axis=0, dtype=float)
         variance = worth.var(axis=0, dtype=float)
         top = self.top(mean)
-        others = np.setdiff1d(self.pair or np.arange(len(mean)), top)
+        compared = self.pair or np.arange(len(mean))
+        others = np.setdiff1d(compared, top)
         ahead, behind = map(np.ravel, np.meshgrid(top, others))
         gap = mean[ahead] - mean[behind]
         spread = np.sqrt(variance[ahead] + variance[behind])
@@ -72,9 +74,9 @@ class Goal(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found to change a goal, or not."""
+    """What was found to change a goal."""
 
-    needed: float  # how many units; NaN where none were found
+    needed: float  # how many units
     gone: np.ndarray  # how many duels of each vote are changed, (votes,)
     mean: np.ndarray  # of each arm's worth then, (K,)
     place: np.ndarray  # units in the order in which they were taken
@@ -115,7 +117,8 @@ class Changes:
         # 40,000,000 draws x kinds of votes, about: of very many kinds, fewer draws
         # 200 draws at least: covariances to a standard error of 7 %
         affordable = 40_000_000 // max(len(cast), 1)
-        used = draws.spread(int(np.clip(affordable, 200, draws.n_draws)))
+        n_used = int(np.clip(affordable, 200, draws.n_draws))
+        used = draws.spread(n_used)
         worth = self._worth[used].astype(float)
         ahead, behind = self._pairs.T
         apart = worth[:, ahead] - worth[:, behind]
@@ -138,46 +141,39 @@ class Changes:
         ``item`` ("a beat b", "a and b tied", or the level) and ``votes`` of it, the most votes or
         the most influential level first.
         """
-        weight = self._weight
         units, pull = self._units(level, len(names), change)
         total = int(units.times.sum())
         limit = min(int(share * total), total - 1)
-        mean = self._mean
-        orders = []
-        for (ahead, behind), influence in zip(self._pairs, pull.T, strict=True):
-            gap = mean[ahead] - mean[behind]
-            orders.append(_Order.of(influence, units.times, gap))
-        proposed = [order.proposed or total for order in orders]
-        ranked = np.argsort(proposed, kind="stable")
-        found = Found(np.nan, np.zeros(len(weight)), mean, np.zeros(0, dtype=int))
-        most = limit
-        # The three of the fewest votes to first order are searched for by refits
-        for p in ranked[:3]:
-            order = orders[p]
-            hopeless = not np.isnan(found.needed) and proposed[p] > most
-            if most < 1 or hopeless:
-                break
-            fewer = self._fewer(order, units, p, change, min(most, order.most))
-            if fewer is not None:
-                found = fewer
-                most = int(fewer.needed) - 1
-        arms = self.log.arms
-        before = self.goal.top(mean)
-        then = self.goal.top(found.mean)
-        first = orders[ranked[0]].proposed
-        row = {
+        orders = self._orders(units, pull)
+        found = self._searched(orders, units, change, limit)
+        first = orders[0].proposed
+        row: dict[str, Any] = {
             "by": by,
             "change": change,
-            "needed": found.needed,
+            "needed": np.nan,
             "of": total,
-            "share": found.needed / total,
-            "votes": np.nan if np.isnan(found.needed) else float(found.gone.sum()),
+            "share": np.nan,
+            "votes": np.nan,
             "proposed": np.nan if first is None else float(first),
             "limit": limit,
-            "new": tuple(arms[a] for a in then if a not in before),
-            "lost": tuple(arms[a] for a in before if a not in then),
+            "new": (),
+            "lost": (),
         }
+        if found is None:
+            nothing = np.zeros(len(self._weight))
+            return row, _table(self.log, nothing, level, names, np.zeros(0, dtype=int))
+        before = self.goal.top(self._mean)
+        then = self.goal.top(found.mean)
+        row["needed"] = found.needed
+        row["share"] = found.needed / total
+        row["votes"] = float(found.gone.sum())
+        row["new"] = self._labels(then[~np.isin(then, before)])
+        row["lost"] = self._labels(before[~np.isin(before, then)])
         return row, _table(self.log, found.gone, level, names, found.place)
+
+    def _labels(self, arms: np.ndarray) -> tuple[str, ...]:
+        """Return the labels of arms."""
+        return tuple(self.log.arms[arm] for arm in arms)
 
     def _units(
         self, level: np.ndarray | None, n_levels: int, change: str
@@ -192,32 +188,56 @@ class Changes:
         known = level >= 0
         place = level[known], of_vote[known]
         held = sparse.csr_array((weight[known], place), shape=(n_levels, len(cast)))
-        return _Units(level, np.ones(n_levels), weight, single=False), held @ pull
+        units = _Units(level, np.ones(n_levels), weight, single=False)
+        return units, held @ pull
 
-    def _fewer(
-        self, order: "_Order", units: "_Units", p: int, change: str, most: int
-    ) -> "Found | None":
-        """Return the fewest, up to `most`, whose change alters the goal, by refits; None of none.
+    def _orders(self, units: "_Units", pull: np.ndarray) -> "list[_Order]":
+        """Return the units by their influence on each pair, the pair of the fewest first."""
+        total = int(units.times.sum())
+        mean = self._mean
+        found = []
+        for pair, influence in zip(self._pairs, pull.T, strict=True):
+            ahead, behind = pair
+            gap = mean[ahead] - mean[behind]
+            found.append(_Order.of(pair, gap, influence, units.times))
+        return sorted(found, key=lambda order: order.proposed or total)
 
-        p: the pair whose difference they are ordered by.
-        """
-        before = self._mean
-        ahead, behind = self._pairs[p]
-        gap = before[ahead] - before[behind]
-        stands = set(self.goal.top(before))
+    def _searched(
+        self, orders: "list[_Order]", units: "_Units", change: str, limit: int
+    ) -> Found | None:
+        """Return the fewest, up to `limit`, that change the goal; None where none do."""
+        total = int(units.times.sum())
+        found = None
+        most = limit
+        # The three of the fewest votes to first order are searched for by refits
+        for order in orders[:3]:
+            proposed = order.proposed or total
+            hopeless = found is not None and proposed > most
+            if most < 1 or hopeless:
+                break
+            fewer = self._fewer(order, units, change, min(most, order.most))
+            if fewer is not None:
+                found = fewer
+                most = int(fewer.needed) - 1
+        return found
+
+    def _fewer(self, order: "_Order", units: "_Units", change: str, most: int) -> Found | None:
+        """Return the fewest, up to `most`, that change the goal, by refits; None of none."""
+        ahead, behind = order.pair
+        stands = set(self.goal.top(self._mean))
         tried: dict[int, Found] = {}
 
         def gap_of(n: int) -> tuple[float, bool]:
             gone = units.taken(order, n)
             again = self.refit(_changed(self.log, gone, change))
             if again is None:  # what is left does not determine the model: it says nothing
-                return gap, False
+                return order.gap, False
             mean = worth_of(again).mean(axis=0, dtype=float)
             tried[n] = Found(float(n), gone, mean, order.place)
             changed = set(self.goal.top(mean)) != stands
             return mean[ahead] - mean[behind], changed
 
-        n = _search(order.proposed, most, gap, gap_of)
+        n = _search(order.proposed, most, order.gap, gap_of)
         return None if n is None else tried[n]
 
 
@@ -247,7 +267,7 @@ def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarr
     cell, outcome = np.nonzero(seen.counts)
     kind = np.full(seen.counts.shape, -1)
     kind[cell, outcome] = np.arange(len(cell))
-    own = {name: column[cell] for name, column in seen.columns.items()}
+    own = rows_of_columns(seen.columns, cell)
 
     def with_outcome(result: np.ndarray) -> ModelCells:
         single = Seen(columns=own, counts=np.eye(3)[result])
@@ -272,26 +292,30 @@ def _covariances(
 
 
 class _Order(NamedTuple):
-    """Units in the order of their influence."""
+    """Units in the order of their influence on the difference of a pair."""
 
+    pair: np.ndarray  # the arms, ahead and behind, (2,)
+    gap: float  # the difference of their means
     place: np.ndarray  # units of positive influence, the largest first
     times: np.ndarray  # how often each can be taken, in that order
     proposed: int | None  # how many bring the difference to 0 to first order; None where all do not
 
     @classmethod
-    def of(cls, pull: np.ndarray, times: np.ndarray, gap: float) -> "_Order":
-        place = np.argsort(-pull, kind="stable")
-        useful = (pull[place] > 0) & (times[place] > 0)
-        place = place[useful]
+    def of(cls, pair: np.ndarray, gap: float, pull: np.ndarray, times: np.ndarray) -> "_Order":
+        useful = (pull > 0) & (times > 0)
+        by_influence = np.argsort(-pull, kind="stable")
+        place = by_influence[useful[by_influence]]
         pull = pull[place]
         times = times[place]
         reach = np.cumsum(pull * times)
         k = int(np.searchsorted(reach, gap))
         if k >= len(place):
-            return cls(place, times, None)
-        rest = gap - (reach[k - 1] if k else 0.0)
+            return cls(pair, gap, place, times, None)
+        before = reach[k - 1] if k else 0.0
+        rest = gap - before
         of_last = max(1, np.ceil(rest / pull[k] - 1e-9))
-        return cls(place, times, int(times[:k].sum() + of_last))
+        proposed = times[:k].sum() + of_last
+        return cls(pair, gap, place, times, int(proposed))
 
     @property
     def most(self) -> int:
@@ -315,7 +339,8 @@ class _Units(NamedTuple):
         of_vote = asked[self.of_vote]
         if not self.single:
             return np.where(self.of_vote >= 0, of_vote * self.weight, 0.0)
-        ahead = pd.Series(self.weight).groupby(self.of_vote).cumsum() - self.weight
+        by_unit = pd.Series(self.weight).groupby(self.of_vote)
+        ahead = by_unit.cumsum() - self.weight
         return np.clip(of_vote - ahead.to_numpy(), 0, self.weight)
 
 
@@ -332,7 +357,8 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
     at_high = 0.0
     n = most if proposed is None else proposed
     while True:
-        n = int(np.clip(n, low + 1, most if high is None else high - 1))
+        last = most if high is None else high - 1
+        n = int(np.clip(n, low + 1, last))
         apart, changed = gap_of(n)
         if changed:
             high = n
@@ -354,7 +380,8 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
         if width <= max(1, high // 100):
             return high
         part = at_low / (at_low - at_high) if at_high < at_low else 0.5
-        n = low + round(width * float(np.clip(part, 0.1, 0.9)))
+        part = float(np.clip(part, 0.1, 0.9))
+        n = low + round(width * part)
 
 
 def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
@@ -368,7 +395,8 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
         turned = np.flatnonzero(taken)
         rows = np.concatenate([rest, turned])
         weight = np.concatenate([weight, taken[turned]])
-        sign = np.repeat([1, -1], [len(rest), len(turned)]).astype(np.int8)
+        sign = np.ones(len(rows), dtype=np.int8)
+        sign[len(rest) :] = -1
         kept = replace(votes.take(rows), weight=weight)
         for name in ("outcome", "margin", "grade"):
             column = getattr(kept, name)
@@ -387,10 +415,10 @@ def _table(
 ) -> pd.DataFrame:
     """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:
-        known = level >= 0
-        size = np.bincount(level[known], gone[known], len(names)).astype(int)
+        size = sums_by_level(level, gone, len(names)).astype(int)
         kept = [k for k in place if size[k]]
-        return pd.DataFrame({"item": [names[k] for k in kept], "votes": size[kept]})
+        labels = [names[k] for k in kept]
+        return pd.DataFrame({"item": labels, "votes": size[kept]})
     votes: Any = log.votes
     sides = log.sides
     rows = np.flatnonzero(gone)
@@ -399,7 +427,8 @@ def _table(
         left = sides[votes.left[row]]
         right = sides[votes.right[row]]
         items.append(_result_words(left, right, votes.outcome[row]))
-    size = pd.Series(gone[rows].astype(int)).groupby(items).sum()
+    changed = pd.Series(gone[rows].astype(int))
+    size = changed.groupby(items).sum()
     size = size.sort_values(ascending=False, kind="stable")
     return pd.DataFrame({"item": size.index.to_numpy(), "votes": size.to_numpy()})
 

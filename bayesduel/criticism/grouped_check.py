@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import grouped, levels_by, without_votes
+from bayesduel.criticism.levels import grouped, levels_by, rows_of_columns, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import TAILS95, rejected
@@ -81,16 +81,18 @@ def check_groups(
     seed = whole(seed, "seed", 0)
     found, labels, _ = draws_of(fit, "model")
     log = duel_by_duel(duels)
-    if log.arms != labels or duels.n_duels != int(fit.attrs["n_duels"]):
+    n_fitted = int(fit.attrs["n_duels"])
+    if log.arms != labels or duels.n_duels != n_fitted:
         raise ValueError(
             f"duels should be the log of the fit ({len(labels)} arms, "
-            f"{int(fit.attrs['n_duels']):,} duels), got {len(log.arms)} and {duels.n_duels:,}"
+            f"{n_fitted:,} duels), got {len(log.arms)} and {duels.n_duels:,}"
         )
     group, names = levels_by(log, by)
     log = without_votes(log, group < 0)
     group = group[group >= 0]
     used = found.spread(draws)
-    observed, expected, misfits = _statistics(found.model, found.rows(used), log, group, seed)
+    posterior = found.rows(used)
+    observed, expected, misfits = _statistics(found.model, posterior, log, group, seed)
     real, replicated = misfits
     size = np.bincount(group, minlength=len(names))
     as_large = (replicated >= real).sum(axis=0)
@@ -106,7 +108,8 @@ def check_groups(
         "misfit_expected": replicated.mean(axis=0),
         "p_value": np.minimum(1.0, 2 * share),
     }
-    frame = pd.DataFrame(columns, index=pd.Index(names, name=by))[size > 0]
+    frame = pd.DataFrame(columns, index=pd.Index(names, name=by))
+    frame = frame[size > 0]
     frame = frame.sort_values(["p_value", "misfit"], ascending=[True, False])
     frame.attrs |= {"by": by, "draws": len(used), "sentence": _sentence(frame, by)}
     return frame
@@ -145,24 +148,27 @@ def _statistics(
         of_arms = np.asarray(off @ signed)
         scale = np.asarray(variance @ both)
         met = scale > 0
-        square = np.divide(of_arms**2, scale, out=np.zeros_like(of_arms), where=met)
+        square = np.zeros_like(of_arms)
+        np.divide(of_arms**2, scale, out=square, where=met)
         shape = (len(off), n_groups, n_arms)
         n_met = met.reshape(shape).sum(axis=2)
-        return square.reshape(shape).sum(axis=2) / np.maximum(n_met, 1)
+        total = square.reshape(shape).sum(axis=2)
+        return total / np.maximum(n_met, 1)
 
     replicates = []
     real = []
     replicated = []
     # 4,000,000 draws x duels worked on at once
     for part in chunks(len(mean), 4_000_000 // len(group)):
-        here = {name: values[part] for name, values in posterior.items()}
+        here = rows_of_columns(posterior, part)
         mean, variance = _moments(model, here, given, margins)
         made = model.replicate(here, given, rng)
         replicates.append(result(made))
         real.append(misfit(outcome - mean, variance))
         replicated.append(misfit(made - mean, variance))
+    observed = result(outcome[None])[0]
     misfits = np.concatenate(real), np.concatenate(replicated)
-    return result(outcome[None])[0], np.concatenate(replicates), misfits
+    return observed, np.concatenate(replicates), misfits
 
 
 def _moments(
@@ -174,7 +180,8 @@ def _moments(
         return middle, np.broadcast_to(spread**2, middle.shape)
     chances = model.outcomes(posterior, given)
     mean = expected_score(chances)
-    square = chances["win"] + np.asarray(chances.get("tie", 0.0)) / 4
+    tie = np.asarray(chances.get("tie", 0.0))
+    square = chances["win"] + tie / 4
     return mean, square - mean**2
 
 

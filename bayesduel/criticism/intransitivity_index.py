@@ -64,9 +64,10 @@ def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = 400) -> M
     center = apart[above]
     scatter = np.maximum(scatter[above], floor)
     freedom, level = variance_prior(scatter, number - 1)
+    squares = freedom * level + scatter
     drawn = np.empty(n_logs)
     for k in range(n_logs):
-        spread = (freedom * level + scatter) / rng.chisquare(freedom + number - 1)
+        spread = squares / rng.chisquare(freedom + number - 1)
         replicated = _drawn(number, center, spread, rng, duels.n_arms)
         drawn[k] = intransitivity(replicated)
     as_large = (drawn >= index).sum()
@@ -92,9 +93,12 @@ def margins_of(duels: Duels) -> Margins | None:
     weight = votes.weight[known].astype(float)
     total = weight * margin
     squares = weight * margin**2
-    for place, sign in (((i, j), 1.0), ((j, i), -1.0)):
+    forth = i, j
+    back = j, i
+    np.add.at(margins.total, forth, total)
+    np.subtract.at(margins.total, back, total)
+    for place in (forth, back):
         np.add.at(margins.n, place, weight)
-        np.add.at(margins.total, place, sign * total)
         np.add.at(margins.squares, place, squares)
     margins.n_duels[0] = weight.sum()
     return margins
@@ -113,17 +117,23 @@ def variance_prior(scatter: np.ndarray, freedom: np.ndarray) -> tuple[float, flo
         return polygamma(1, degrees / 2)
 
     variance = scatter / freedom
-    level = np.log(variance) - digamma(freedom / 2) + np.log(freedom / 2)
+    half = freedom / 2
+    level = np.log(variance) - digamma(half) + np.log(half)
     excess = 0.0
     if len(level) > 1:
         excess = float(level.var(ddof=1) - by_chance(freedom).mean())
     most = 1e6
     if excess <= by_chance(most):
         return most, float(np.average(variance, weights=freedom))
+
+    def beyond(degrees: float) -> float:
+        return float(by_chance(degrees) - excess)
+
     prior = LEAST
-    if excess < by_chance(LEAST):
-        prior = float(brentq(lambda degrees: by_chance(degrees) - excess, LEAST, most))
-    log_level = level.mean() + digamma(prior / 2) - np.log(prior / 2)
+    if beyond(LEAST) > 0:
+        prior = float(brentq(beyond, LEAST, most))
+    half_prior = prior / 2
+    log_level = level.mean() + digamma(half_prior) - np.log(half_prior)
     return prior, float(np.exp(log_level))
 
 

@@ -1,5 +1,6 @@
 """Groups of votes: by judge, category, pair, period of time, or a column that was kept."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,17 @@ from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.models.cells import levels_of
 from bayesduel.system.arguments import check_type
 
-__all__ = ["FOLDS", "PERIODS", "grouped", "levels_by", "size_of", "with_votes", "without_votes"]
+__all__ = [
+    "FOLDS",
+    "PERIODS",
+    "grouped",
+    "levels_by",
+    "rows_of_columns",
+    "size_of",
+    "sums_by_level",
+    "with_votes",
+    "without_votes",
+]
 
 PERIODS = 10  # of time, of about as many votes each, by eye
 # Each of ten parts is predicted by nine tenths: Kohavi, "A study of cross-validation and bootstrap
@@ -45,10 +56,12 @@ def levels_by(log: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     if by == "pair":
         low = np.minimum(votes.left, votes.right)
         high = np.maximum(votes.left, votes.right)
-        pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
-        sides = log.sides
-        labels = tuple(f"{sides[i]} - {sides[j]}" for i, j in pairs.T)
-        return place.ravel(), labels
+        both = np.stack([low, high])
+        pairs, place = np.unique(both, axis=1, return_inverse=True)
+        labels = []
+        for first, second in pairs.T:
+            labels.append(f"{log.sides[first]} - {log.sides[second]}")
+        return place.ravel(), tuple(labels)
     if by == "time" and "time" not in votes.kept:
         return _periods(votes.time)
     return levels_of(log, by)
@@ -64,9 +77,23 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
 
 def grouped(place: np.ndarray, n: int) -> sparse.csr_array:
     """Return which of `n` groups each entry belongs to, number ``place[i]``: ones, (n, groups)."""
-    rows = np.arange(len(place))
-    ones = np.ones(len(place))
-    return sparse.csr_array((ones, (rows, place)), shape=(len(place), n))
+    n_rows = len(place)
+    rows = np.arange(n_rows)
+    ones = np.ones(n_rows)
+    return sparse.csr_array((ones, (rows, place)), shape=(n_rows, n))
+
+
+def sums_by_level(level: np.ndarray, values: np.ndarray, n_levels: int) -> np.ndarray:
+    """Return the sum of values of votes by level, (n_levels,); a vote of level -1 is in none."""
+    known = level >= 0
+    return np.bincount(level[known], values[known], n_levels)
+
+
+def rows_of_columns(
+    columns: Mapping[str, np.ndarray], rows: np.ndarray | slice
+) -> dict[str, np.ndarray]:
+    """Return some rows of columns by name."""
+    return {name: column[rows] for name, column in columns.items()}
 
 
 def size_of(member: sparse.csr_array) -> np.ndarray:

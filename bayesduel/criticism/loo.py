@@ -9,6 +9,7 @@ cross-validation and WAIC", Statistics and Computing 2017. Vehtari, Simpson, Gel
 
 import warnings
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,47 +59,51 @@ def leave_out(
         parts.append(_loo(part, reff))
         done += part.shape[1]
         tick(0.5 * done / len(units))
-    elpd, lppd, khat = (np.concatenate(x) for x in zip(*parts, strict=True))
+    elpd, lppd, khat = map(np.concatenate, zip(*parts, strict=True))
     refitted = np.zeros(len(units), dtype=bool)
     high = np.flatnonzero(khat > trusted(n))
-    if len(high) and folds:
-        rng = np.random.default_rng(settings["seed"])
-        # 2 % of the units may be left out together where folds would allow more refits
-        together = max(1, int(0.02 * len(units)))
-        held = np.array_split(rng.permutation(high), min(folds, -(-len(high) // together)))
-        for k, rows in enumerate(held):
-            elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
-            tick(0.5 + 0.5 * (k + 1) / len(held))
-        refitted[high] = True
+    if not len(high) or not folds:
+        return Left(elpd, lppd, khat, refitted)
+    rng = np.random.default_rng(settings["seed"])
+    # 2 % of the units may be left out together where folds would allow more refits
+    together = max(1, int(0.02 * len(units)))
+    n_refits = min(folds, ceil(len(high) / together))
+    for k, rows in enumerate(np.array_split(rng.permutation(high), n_refits)):
+        elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
+        tick(0.5 + 0.5 * (k + 1) / n_refits)
+    refitted[high] = True
     return Left(elpd, lppd, khat, refitted)
 
 
 def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[Any, xr.Dataset]:
     """Return the table of models, best first, and what it is made of by unit."""
     elpds = {name: elpd_of(left, times, draws) for name, left in found.items()}
-    rows = _compare(elpds)
-    order = list(rows.index)
-    table = pd.DataFrame(
-        {
-            "elpd": [elpds[n].elpd for n in order],
-            "elpd_se": [elpds[n].se for n in order],
-            "difference": rows["elpd_diff"].to_numpy(float),
-            "difference_se": rows["dse"].to_numpy(float),
-            "p_loo": [elpds[n].p for n in order],
-            "weight": rows["weight"].to_numpy(float),
-            "khat": [float(found[n].khat.max()) for n in order],
-            "n_high_khat": [
-                int(times[found[n].khat > trusted(draws)].sum()) for n in order
-            ],
-            "n_refitted": [int(times[found[n].refitted].sum()) for n in order],
-        },
-        index=pd.Index(order, name="model"),
-    )  # fmt: skip
+    compared = _compare(elpds)
+    order = list(compared.index)
+    rows = []
+    for name in order:
+        elpd = elpds[name]
+        left = found[name]
+        row = {
+            "elpd": elpd.elpd,
+            "elpd_se": elpd.se,
+            "difference": float(compared.loc[name, "elpd_diff"]),
+            "difference_se": float(compared.loc[name, "dse"]),
+            "p_loo": elpd.p,
+            "weight": float(compared.loc[name, "weight"]),
+            "khat": float(left.khat.max()),
+            "n_high_khat": int(times[left.khat > trusted(draws)].sum()),
+            "n_refitted": int(times[left.refitted].sum()),
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows, index=pd.Index(order, name="model"))
+    dims = ("model", "unit")
+    lefts = [found[name] for name in order]
     pointwise = xr.Dataset(
         {
-            "elpd": (("model", "unit"), np.stack([found[n].elpd for n in order])),
-            "khat": (("model", "unit"), np.stack([found[n].khat for n in order])),
-            "refitted": (("model", "unit"), np.stack([found[n].refitted for n in order])),
+            "elpd": (dims, np.stack([left.elpd for left in lefts])),
+            "khat": (dims, np.stack([left.khat for left in lefts])),
+            "refitted": (dims, np.stack([left.refitted for left in lefts])),
             "times": ("unit", times),
         },
         coords={"model": order},
@@ -115,16 +120,19 @@ def elpd_of(left: Left, times: np.ndarray, draws: int, scored: str = "") -> "ELP
 
     total = int(times.sum())
     by_observation = np.repeat(left.elpd, times)
-    mean = by_observation.mean()
+    away = by_observation - by_observation.mean()
+    lost = (left.lppd - left.elpd) * times
+    good = trusted(draws)
+    used = left.khat[~left.refitted]
     found = ELPDDataLOO(
         elpd=float(by_observation.sum()),
-        se=float(np.sqrt(total * np.mean((by_observation - mean) ** 2))),
-        p=float(((left.lppd - left.elpd) * times).sum()),
+        se=float(np.sqrt(total * np.mean(away**2))),
+        p=float(lost.sum()),
         n_samples=draws,
         n_data_points=total,
         scale="log",
-        warning=bool((left.khat > trusted(draws))[~left.refitted].any()),
-        good_k=trusted(draws),
+        warning=bool((used > good).any()),
+        good_k=good,
         elpd_i=xr.DataArray(by_observation, dims="observation"),
         pareto_k=xr.DataArray(np.repeat(left.khat, times), dims="observation"),
     )
@@ -145,20 +153,23 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
     elpd = lppd.copy()
     khat = np.full(len(lppd), -np.inf)
     varies = np.ptp(log_likelihood, axis=0) > 1e-10  # else every draw predicts the same
-    if varies.any():
-        dims = ("chain", "draw", "unit")
-        tree = xr.DataTree.from_dict(
-            {
-                "posterior": xr.Dataset({"draw_number": (dims[:2], np.arange(n)[None])}),
-                "log_likelihood": xr.Dataset({"outcome": (dims, log_likelihood[None, :, varies])}),
-            }
-        )
-        from arviz_stats import loo
+    if not varies.any():
+        return elpd, lppd, khat
+    from arviz_stats import loo
 
-        with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
-            result = loo(tree, pointwise=True, reff=reff)
-        elpd[varies] = result.elpd_i.to_numpy()
-        khat[varies] = result.pareto_k.to_numpy()
+    dims = ("chain", "draw", "unit")
+    number = (dims[:2], np.arange(n)[None])
+    varying = (dims, log_likelihood[None, :, varies])
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset({"draw_number": number}),
+            "log_likelihood": xr.Dataset({"outcome": varying}),
+        }
+    )
+    with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
+        result = loo(tree, pointwise=True, reff=reff)
+    elpd[varies] = result.elpd_i.to_numpy()
+    khat[varies] = result.pareto_k.to_numpy()
     return elpd, lppd, khat
 
 
@@ -182,8 +193,9 @@ def _refit(
     posterior = tree.duel.posterior("model")
     n = len(next(iter(posterior.values())))
     parts = []
-    for k in rows:
-        for part in log_likelihoods(model, posterior, units.take(int(k), int(k) + 1)):
+    for k in map(int, rows):
+        one = units.take(k, k + 1)
+        for part in log_likelihoods(model, posterior, one):
             parts.append(logsumexp(part, axis=0) - np.log(n))
     return np.concatenate(parts)
 
@@ -191,7 +203,8 @@ def _refit(
 def _compare(elpds: Mapping[str, Any]) -> Any:
     """Return ArviZ's comparison: differences from the best model and stacking weights."""
     if len(elpds) == 1:
-        return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
+        alone = {"elpd_diff": 0.0, "dse": 0.0, "weight": 1.0}
+        return pd.DataFrame(alone, index=list(elpds))
     from arviz_stats import compare
 
     with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats stand in the table

@@ -27,7 +27,7 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import ndtri, stdtr
 
-from bayesduel.criticism.levels import grouped, size_of
+from bayesduel.criticism.levels import grouped, rows_of_columns, size_of
 from bayesduel.inference.datatree import BY_CELL
 from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
@@ -161,6 +161,11 @@ class _Summary(NamedTuple):
     ordered: np.ndarray  # mean residuals of pairs, times the root of their duels, (draws, pairs)
 
 
+def _joined(parts: list[_Summary]) -> _Summary:
+    """Return the summary of all draws from those of parts of them."""
+    return _Summary(*map(np.concatenate, zip(*parts, strict=True)))
+
+
 def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
     """Compare the residuals of a model of margins with replicated ones.
 
@@ -197,7 +202,8 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
     posterior = of_fit.rows(of_fit.spread(draws))
-    labels = labels if fit.duel.teams is None else fit.duel.teams.labels(labels)
+    if fit.duel.teams is not None:
+        labels = fit.duel.teams.labels(labels)
     n_arms = len(labels)
     n_draws = len(next(iter(posterior.values())))
     weight = fit["constant_data"]["vote_weight"].to_numpy()
@@ -219,8 +225,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
 
     def summary(values: np.ndarray) -> _Summary:
         pair_means = (sign * values) @ to_root
-        found = statistics(values, pair_means, by_pair, by_arm).T
-        return _Summary(found, histogram(values), np.sort(pair_means, axis=1))
+        found = statistics(values, pair_means, by_pair, by_arm)
+        ordered = np.sort(pair_means, axis=1)
+        return _Summary(found.T, histogram(values), ordered)
 
     summaries = []
     replicates = []
@@ -228,18 +235,21 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     off = np.zeros(len(met))
     # 4,000,000 residuals worked on at once
     for part in chunks(n_draws, 4_000_000 // len(margin)):
-        here = {name: values[part] for name, values in posterior.items()}
+        here = rows_of_columns(posterior, part)
         middle, spread, degrees = model.margins(here, given)
         away = margin - middle
         z = away / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
-        off += ((sign * away) @ by_pair).sum(axis=0)
-        residual += ((sign * z) @ to_root).sum(axis=0)
+        off_of_pairs = (sign * away) @ by_pair
+        off += off_of_pairs.sum(axis=0)
+        residual_of_pairs = (sign * z) @ to_root
+        residual += residual_of_pairs.sum(axis=0)
+        made = rng.standard_normal(z.shape)
         summaries.append(summary(z))
-        replicates.append(summary(rng.standard_normal(z.shape)))
-    observed = _Summary(*map(np.concatenate, zip(*summaries, strict=True)))
-    replicated = _Summary(*map(np.concatenate, zip(*replicates, strict=True)))
+        replicates.append(summary(made))
+    observed = _joined(summaries)
+    replicated = _joined(replicates)
     as_large = (replicated.statistics >= observed.statistics).sum(axis=0)
     share = (1 + as_large) / (1 + n_draws)
     lower, upper = np.quantile(replicated.histogram, TAILS95, axis=0)
@@ -250,11 +260,13 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         "share": share,
         "p_value": np.minimum(2 * share, 1.0),
     }
+    checks = pd.Index(list(CHECKS), name="check")
     residual /= n_draws
+    first, second = np.divmod(met, n_arms)
     pairs = pd.DataFrame(
         {
-            "first": [labels[k] for k in met // n_arms],
-            "second": [labels[k] for k in met % n_arms],
+            "first": [labels[arm] for arm in first],
+            "second": [labels[arm] for arm in second],
             "duels": size.astype(int),
             "residual": residual,
             "off": off / size / n_draws,
@@ -262,7 +274,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     )
     farthest_first = np.argsort(-np.abs(residual), kind="stable")
     return MarginCheck(
-        table=pd.DataFrame(columns, index=pd.Index(list(CHECKS), name="check")),
+        table=pd.DataFrame(columns, index=checks),
         pairs=pairs.iloc[farthest_first].reset_index(drop=True),
         edges=EDGES,
         density=observed.histogram.mean(axis=0),
@@ -322,12 +334,13 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
             "not independent duels"
         )
     posterior = found.rows(used)
+    given = observed_conditions(fit, model)
     design = fit["constant_data"]
     dims: tuple[str, ...]
     if model.response.outcome == "margin":
         name = "margin"
         dims = ("chain", "draw", "vote")
-        made = model.replicate(posterior, observed_conditions(fit, model), rng)
+        made = model.replicate(posterior, given, rng)
     else:
         name = "outcome"
         dims = ("chain", "draw", "cell")
@@ -339,17 +352,20 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
                 "fit should have no sampling weights, because the model draws whole votes: fit the "
                 "log without weights"
             )
-        p = model.results(posterior, observed_conditions(fit, model))
+        p = model.results(posterior, given)
         if "result" in fit["observed_data"].dims:
             dims = (*dims, "result")
-            made = rng.multinomial(n, p / p.sum(axis=-1, keepdims=True)).astype(float)
+            total = p.sum(axis=-1, keepdims=True)
+            made = rng.multinomial(n, p / total).astype(float)
         else:
-            made = rng.binomial(n, p[..., 0]).astype(float)
+            first_wins = p[..., 0]
+            made = rng.binomial(n, first_wins).astype(float)
     predicted: dict[str, Any] = {name: (dims, made[None])}
     observed = fit["observed_data"].dataset
     if "result" in dims:
         points = model.response.result_points
-        predicted["points"] = (dims[:-1], (made @ points)[None])
+        made_points = made @ points
+        predicted["points"] = (dims[:-1], made_points[None])
         of_result = xr.DataArray(points, dims="result")
         observed = observed.assign(points=observed["outcome"] @ of_result)
     groups = {
@@ -361,7 +377,8 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     pointwise = _log_likelihood(fit, model, posterior, used)
     if pointwise is not None:
         name = "points" if "points" in predicted else name
-        groups["log_likelihood"] = pointwise.rename({next(iter(pointwise)): name})
+        kept_as = next(iter(pointwise))
+        groups["log_likelihood"] = pointwise.rename({kept_as: name})
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(fit.attrs)
     return tree
@@ -375,7 +392,8 @@ def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
         draws = variable.values.reshape(-1, *shape)
         kept[str(name)] = (variable.dims, draws[used][None])
     coords = group.drop_vars(["chain", "draw"], errors="ignore").coords
-    return xr.Dataset(kept, coords=coords).assign_coords(chain=[0], draw=np.arange(len(used)))
+    one_chain = xr.Dataset(kept, coords=coords)
+    return one_chain.assign_coords(chain=[0], draw=np.arange(len(used)))
 
 
 def _log_likelihood(
@@ -393,22 +411,27 @@ def _log_likelihood(
         return None
     margin = fit["observed_data"]["margin"].to_numpy()
     one = np.ones(len(margin))
-    statistics = np.stack([margin, 0 * margin, 0 * margin], axis=1)
+    zeros = 0 * margin
+    statistics = np.stack([margin, zeros, zeros], axis=1)
     data = {"n": one, "n_left": one, "margins": statistics}
-    cells = ModelCells(log=None, seen=None, data=observed_conditions(fit, model) | data)
+    given = observed_conditions(fit, model)
+    cells = ModelCells(log=None, seen=None, data=given | data)
     values = model.log_likelihood(posterior, cells)
     return xr.Dataset({"margin": (("chain", "draw", "vote"), values[None])})
 
 
 def per_root(member: sparse.csr_array) -> sparse.csr_array:
     """Return weights that give the means of groups times the root of their size."""
-    return sparse.csr_array(member / np.sqrt(np.maximum(size_of(member), 1.0)))
+    size = np.maximum(size_of(member), 1.0)
+    return sparse.csr_array(member / np.sqrt(size))
 
 
 def normal_scores(z: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """Map Student residuals to the normal scale, from the nearer tail."""
-    tail = np.maximum(stdtr(degrees, -np.abs(z)), 1e-300)
-    return np.where(z < 0, 1.0, -1.0) * ndtri(tail)
+    tail = stdtr(degrees, -np.abs(z))
+    below_zero = ndtri(np.maximum(tail, 1e-300))
+    sign = np.where(z < 0, 1.0, -1.0)
+    return sign * below_zero
 
 
 def statistics(
@@ -435,9 +458,11 @@ def statistics(
 
 def histogram(z: np.ndarray) -> np.ndarray:
     """Return the density of each row by bin, shape (draws, bins), outer bins open."""
+    n_rows, n_values = z.shape
     n_bins = len(EDGES) - 1
     width = EDGES[1] - EDGES[0]
-    place = np.clip(np.searchsorted(EDGES, z) - 1, 0, n_bins - 1)
-    place += n_bins * np.arange(len(z))[:, None]
-    counts = np.bincount(place.ravel(), minlength=n_bins * len(z))
-    return counts.reshape(len(z), n_bins) / (z.shape[1] * width)
+    edge = np.searchsorted(EDGES, z) - 1
+    place = np.clip(edge, 0, n_bins - 1)
+    place += n_bins * np.arange(n_rows)[:, None]
+    counts = np.bincount(place.ravel(), minlength=n_bins * n_rows)
+    return counts.reshape(n_rows, n_bins) / (n_values * width)

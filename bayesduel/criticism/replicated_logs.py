@@ -65,19 +65,22 @@ def design_of(design: Any) -> Duels | Pulls | Rankings:
 
 def duel_by_duel(log: Duels) -> Duels:
     """Return the same log with one vote per duel."""
-    votes: Any = with_votes(log).votes
-    votes = votes.take(np.repeat(np.arange(len(votes)), votes.weight))
-    return replace(log, votes=replace(votes, weight=np.ones(len(votes), dtype=np.int64)))
+    rows: Any = with_votes(log).votes
+    of_duel = np.repeat(np.arange(len(rows)), rows.weight)
+    one_each = np.ones(len(of_duel), dtype=np.int64)
+    votes = replace(rows.take(of_duel), weight=one_each)
+    return replace(log, votes=votes)
 
 
 def conditions_of_log(model: "Model", log: Duels) -> dict[str, np.ndarray]:
     """Return the conditions of each vote of a log, as ``Model.outcomes`` takes them."""
     votes: Any = log.votes
-    columns = {"first": votes.left, "second": votes.right} | model.terms.columns(log)
-    columns |= model.seats(log.teams, votes.left, votes.right)
+    found: dict[str, np.ndarray] = {"first": votes.left, "second": votes.right}
+    found |= model.terms.columns(log)
+    found |= model.seats(log.teams, votes.left, votes.right)
     if model.terms.reads_order:
-        columns["left_first"] = np.ones(len(votes))
-    found: dict[str, np.ndarray] = columns | model.terms.tables(log.arms)
+        found["left_first"] = np.ones(len(votes))
+    found |= model.terms.tables(log.arms)
     return found
 
 
@@ -89,15 +92,19 @@ def replicated(
 ) -> Any:
     """Return a log on the same design whose outcomes the model draws."""
     if isinstance(log, Pulls):
-        chance = model.chance(truth, model.terms.items.matrix(log.arms))[0]
-        return replace(log, successes=rng.binomial(log.n.astype(np.int64), chance))
+        attributes = model.terms.items.matrix(log.arms)
+        chance = model.chance(truth, attributes)[0]
+        successes = rng.binomial(log.n.astype(np.int64), chance)
+        return replace(log, successes=successes)
     if isinstance(log, Rankings):
         return model.replicate_rankings(truth, log, rng)
     assert log.votes is not None
     given = conditions_of_log(model, log)
     if model.response.outcome == "grade":
-        below = model.results(truth, given)[0].cumsum(axis=-1)[:, :-1]
-        place = (rng.random((len(below), 1)) > below).sum(axis=-1)
+        chances = model.results(truth, given)[0]
+        at_most = chances.cumsum(axis=-1)
+        level = rng.random((len(at_most), 1))
+        place = (level > at_most[:, :-1]).sum(axis=-1)
         grade = model.response.grades[place].astype(np.int8)
         votes = replace(log.votes, outcome=np.sign(grade), grade=grade)
         return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))

@@ -111,7 +111,8 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     log_win = np.log(p)
     log_loss = np.log1p(-p)
     expected = p * log_win + (1 - p) * log_loss
-    surprise = np.where(won, log_win, log_loss) - expected
+    observed = np.where(won, log_win, log_loss)
+    surprise = observed - expected
     variance = p * (1 - p) * (log_win - log_loss) ** 2
     number = total(np.ones(len(p)))
     spread = np.sqrt(total(variance))
@@ -123,8 +124,9 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     favoured = total(np.maximum(p, 1 - p))
     seen = number > 0
     number = number[seen]
+    judges = np.array(votes.judges, dtype=object)
     columns = {
-        "judge": np.array(votes.judges, dtype=object)[seen],
+        "judge": judges[seen],
         "votes": number.astype(int),
         "agreement": agreed[seen] / number,
         "expected": favoured[seen] / number,
@@ -147,13 +149,15 @@ def _tails(
     """
     design = scores.design
     duels = design.n.astype(np.int64)
-    p = 2 * ndtr(-np.abs(won - mean) / spread)
+    off = np.abs(won - mean) / spread
+    p = 2 * ndtr(-off)
     cells = np.bincount(design.pair, minlength=len(won))
     alone = cells[design.pair] == 1
     pair = design.pair[alone]
     law = duels[alone], chance[alone]
-    at_most = bdtr(won[pair], *law)
-    at_least = bdtrc(won[pair] - 1, *law)
+    wins = won[pair]
+    at_most = bdtr(wins, *law)
+    at_least = bdtrc(wins - 1, *law)
     p[pair] = 2 * np.minimum(at_most, at_least)
     # Decided duels of a pair up to which its tail is summed exactly: 2000
     summed = (cells > 1) & (design.by_pair(design.n) <= 2000)
@@ -174,7 +178,8 @@ def _tails_of_sums(
     for k in range(len(won)):
         law = np.ones(1)
         for cell in range(starts[k], ends[k]):
-            law = np.convolve(law, _binomial(n[cell], chance[cell]))
+            of_cell = _binomial(n[cell], chance[cell])
+            law = np.convolve(law, of_cell)
         at_most = law[: won[k] + 1].sum()
         at_least = law[won[k] :].sum()
         found[k] = 2 * min(at_most, at_least)
@@ -188,4 +193,6 @@ def _binomial(n: int, p: float) -> np.ndarray:
     log_factorial = np.zeros(n + 1)
     log_factorial[1:] = np.cumsum(np.log(k[1:]))
     orders = log_factorial[n] - log_factorial - log_factorial[::-1]
-    return np.exp(orders + k * np.log(p) + (n - k) * np.log1p(-p))
+    successes = k * np.log(p)
+    failures = (n - k) * np.log1p(-p)
+    return np.exp(orders + successes + failures)

@@ -26,7 +26,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import FOLDS, grouped, without_votes
+from bayesduel.criticism.levels import (
+    FOLDS,
+    grouped,
+    rows_of_columns,
+    sums_by_level,
+    without_votes,
+)
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import seen_in
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["improbable_levels"]
 
 LEAST_CHANCE = 1e-300  # whose logarithm is finite: the least normal number is 2e-308
+TESTED = ["surprise", "arm", "points", "expected", "duels", "p_value"]  # columns of a test
 
 
 def improbable_levels(
@@ -65,28 +72,31 @@ def improbable_levels(
     latter by Bonferroni's rule, at most 1), and ``flagged``.
     """
     votes: Any = log.votes
-    known = level >= 0
-    size = np.bincount(level[known], votes.weight[known], len(names))
+    size = sums_by_level(level, votes.weight, len(names))
     fold = _folds(log, level, worth, size, rng)
     parts = []
     for k in range(FOLDS):
+        in_fold = fold == k
         # 5 votes from which a judge is tested
-        mine = np.flatnonzero((fold == k) & (size >= 5))
+        mine = np.flatnonzero(in_fold & (size >= 5))
         if not len(mine):
             continue
-        gone = np.isin(level, np.flatnonzero(fold == k))
+        gone = np.isin(level, np.flatnonzero(in_fold))
         fit = refit(without_votes(log, gone))
         if fit is not None:
             parts.append(_tested(fit, log, level, mine))
-    columns = ("surprise", "arm", "points", "expected", "duels", "p_value")
-    frame = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns), index=[])
+    if parts:
+        frame = pd.concat(parts)
+    else:
+        frame = pd.DataFrame(columns=TESTED, index=[])
     places = frame.index.to_numpy(dtype=int)
     frame.insert(0, "votes", size[places].astype(int))
     frame = frame.sort_values(["p_value", "surprise"], ascending=[True, False], kind="stable")
     n_flagged = rejected(frame["p_value"], alpha)
     frame["flagged"] = np.arange(len(frame)) < n_flagged
     frame["arm"] = [log.sides[int(arm)] for arm in frame["arm"]]
-    frame.insert(0, "level", [names[int(place)] for place in frame.index])
+    labels = [names[int(place)] for place in frame.index]
+    frame.insert(0, "level", labels)
     return frame.reset_index(drop=True)
 
 
@@ -101,12 +111,13 @@ def _folds(
     votes: Any = log.votes
     if log.teams is not None:
         worth = log.teams.matrix(log.n_arms) @ worth
-    known = level >= 0
+    n_levels = len(size)
     lead = worth[votes.left] - worth[votes.right]
     ahead = votes.outcome * votes.weight * lead
-    excess = np.bincount(level[known], ahead[known], len(size)).round(9)
-    fold = np.empty(len(size), dtype=int)
-    fold[np.lexsort((excess, size))] = rng.permutation(len(size)) % FOLDS
+    excess = sums_by_level(level, ahead, n_levels).round(9)
+    order = np.lexsort((excess, size))
+    fold = np.empty(n_levels, dtype=int)
+    fold[order] = rng.permutation(n_levels) % FOLDS
     return fold
 
 
@@ -126,12 +137,12 @@ class Rows(NamedTuple):
 def _rows(model: "Model", log: Duels, level: np.ndarray, mine: np.ndarray) -> Rows:
     """Return the votes of the levels `mine`."""
     held = np.isin(level, mine)
-    columns = {name: column[held] for name, column in model.terms.columns(log).items()}
+    columns = rows_of_columns(model.terms.columns(log), held)
     columns["unit"] = np.searchsorted(mine, level[held])
     part = without_votes(log, ~held)
     seen = seen_in(part, columns, ordered=model.terms.reads_order, by_vote=True)
     order = np.argsort(seen.columns["unit"], kind="stable")
-    given = {name: column[order] for name, column in seen.columns.items()}
+    given = rows_of_columns(seen.columns, order)
     unit = given.pop("unit")
     given |= model.seats(log.teams, given["first"], given["second"])
     return Rows(unit, given, seen.counts[order])
@@ -145,7 +156,8 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     n_rows = len(rows.level)
     # The arms that each level saw, as numbers, and those of each row, first and second.
     arms = np.stack([rows.given["first"], rows.given["second"]])
-    saw = rows.level * np.int64(log.n_sides) + arms
+    first_of_level = rows.level * np.int64(log.n_sides)
+    saw = first_of_level + arms
     sides, of_side = np.unique(saw, return_inverse=True)
     of_side = of_side.reshape(saw.shape)
     # 100 to 400 draws
@@ -158,23 +170,16 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     log_chance = _log_chances(chance)
     low, expected, observed = _tails(log_chance, chance, times, rows.level, rows.counts, likely)
     p_likely = np.where(observed < expected, np.exp(low), 1.0)
-    # Points of the first arm of each row, then of the second
-    of_first = [1.0, 0.0, 0.5]
-    of_second = [0.0, 1.0, 0.5]
-    points = np.repeat([of_first, of_second], n_rows, axis=0)
-    both = np.tile(chance, (2, 1))
-    cast = np.tile(rows.counts, (2, 1))
-    n_cast = np.tile(times, 2)
-    side = of_side.ravel()
-    bound, mean, total = _tails(points, both, n_cast, side, cast, gained)
+    bound, mean, total = _tails_of_points(rows, chance, of_side, gained)
     of_level, arm = np.divmod(sides, log.n_sides)
-    n_met = np.bincount(of_level)[of_level]
-    p_side = np.minimum(1.0, 2 * n_met * np.exp(bound))
+    n_sides = np.bincount(of_level)
+    n_tested = 2 * n_sides[of_level]
+    p_side = np.minimum(1.0, n_tested * np.exp(bound))
     order = np.lexsort((p_side, of_level))
     _, starts = np.unique(of_level[order], return_index=True)
     least = order[starts]  # the side of each level that is the most improbable
     p_value = 2 * np.minimum(p_likely, p_side[least])
-    n_duels = np.bincount(side, n_cast)
+    n_duels = np.bincount(of_side.ravel(), np.tile(times, 2))
     n_votes = np.bincount(rows.level, times)
     columns = {
         "surprise": (expected - observed) / n_votes,
@@ -185,6 +190,23 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
         "p_value": np.minimum(1.0, p_value),
     }
     return pd.DataFrame(columns, index=mine)
+
+
+def _tails_of_points(
+    rows: Rows, chance: np.ndarray, of_side: np.ndarray, gained: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`_tails` does, of the points of each arm that a level saw, (sides,) each.
+
+    chance: of each outcome, (rows, 3). of_side, gained: as in :func:`_predicted`.
+    """
+    # Points of the first arm of each row, then of the second
+    of_first = [1.0, 0.0, 0.5]
+    of_second = [0.0, 1.0, 0.5]
+    points = np.repeat([of_first, of_second], len(chance), axis=0)
+    chances = np.tile(chance, (2, 1))
+    counts = np.tile(rows.counts, (2, 1))
+    times = np.tile(rows.times, 2)
+    return _tails(points, chances, times, of_side.ravel(), counts, gained)
 
 
 def _predicted(
@@ -207,7 +229,7 @@ def _predicted(
     n_draws = len(next(iter(posterior.values())))
     # 2,000,000 draws x rows worked on at once
     for here in _whole_levels(rows.level, 2_000_000 // n_draws):
-        given = {name: column[here] for name, column in rows.given.items()}
+        given = rows_of_columns(rows.given, here)
         found = model.outcomes(posterior, given | tables)
         win = found["win"]
         loss = found["loss"]
@@ -215,21 +237,26 @@ def _predicted(
         for outcome, drawn in enumerate((win, loss, tie)):
             chance[here, outcome] = drawn.mean(axis=0)
         times = rows.times[here]
-        of_win, of_loss, of_tie = _log_chances(chance[here]).T * times
+        log_chance = _log_chances(chance[here])
+        of_win, of_loss, of_tie = log_chance.T * times
         expected = win * of_win + loss * of_loss + tie * of_tie
-        points = (win + tie / 2) * times
-        both = np.hstack([points, times - points])
+        of_first = (win + tie / 2) * times
+        of_second = times - of_first
+        points = np.hstack([of_first, of_second])
+        sides = of_side[:, here].ravel()
         _add_variances(likely, expected, rows.level[here])
-        _add_variances(gained, both, of_side[:, here].ravel())
+        _add_variances(gained, points, sides)
     return chance, likely, gained
 
 
 def _whole_levels(level: np.ndarray, most: int) -> Iterator[slice]:
     """Yield slices of sorted rows that hold whole levels, of about `most` rows."""
-    ends = np.flatnonzero(np.diff(level, append=-1)) + 1
+    last = np.flatnonzero(np.diff(level, append=-1))
+    ends = last + 1
     asked = np.arange(most, len(level) + most, most)
-    reached = np.searchsorted(ends, asked).clip(max=len(ends) - 1)
-    stops = np.unique(ends[reached])
+    reached = np.searchsorted(ends, asked)
+    within = reached.clip(max=len(ends) - 1)
+    stops = np.unique(ends[within])
     for start, stop in pairwise([0, *stops]):
         yield slice(start, stop)
 
@@ -244,8 +271,9 @@ def _add_variances(into: np.ndarray, values: np.ndarray, group: np.ndarray) -> N
 def _log_chances(chance: np.ndarray) -> np.ndarray:
     """Return the log likelihood of each outcome; a tie that has no chance is half of both."""
     log = np.log(np.maximum(chance, LEAST_CHANCE))
-    half = (log[:, 0] + log[:, 1]) / 2
-    log[:, 2] = np.where(chance[:, 2] <= LEAST_CHANCE, half, log[:, 2])
+    win, loss, tie = log.T
+    no_ties = chance[:, 2] <= LEAST_CHANCE
+    log[:, 2] = np.where(no_ties, (win + loss) / 2, tie)
     return log
 
 

@@ -36,12 +36,16 @@ INDICES = ("predictive", "posterior")
 @compiled
 def opening(t, n_arms):
     """Return the pair of duel t when all pairs take turns."""
-    place = (t - 1) % (n_arms * (n_arms - 1) // 2)
+    n_pairs = n_arms * (n_arms - 1) // 2
+    place = (t - 1) % n_pairs
     i = 0
-    while place >= n_arms - 1 - i:
-        place -= n_arms - 1 - i
+    others = n_arms - 1  # of arm i, those after it
+    while place >= others:
+        place -= others
         i += 1
-    return i, i + 1 + place
+        others -= 1
+    j = i + 1 + place
+    return i, j
 
 
 @compiled
@@ -81,15 +85,18 @@ def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
     n_arms = len(mean)
     starts = np.empty((3, n_arms))
     for i in range(n_arms):
-        starts[0, i] = starts[1, i] = mean[i].sum() / n_arms
+        of_arm = mean[i].sum() / n_arms
+        starts[0, i] = of_arm
+        starts[1, i] = of_arm
         starts[2, i] = np.median(mean[i])
     least_squares(margins.n, mean, variance, starts[1])
     best = np.inf
     chosen = 0
     for k in range(3):
-        starts[k] -= starts[k].mean()
-        fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, starts[k])
-        value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, starts[k])
+        score = starts[k]
+        score -= score.mean()
+        fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
+        value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, score)
         if value < best:
             best = value
             chosen = k
@@ -103,8 +110,9 @@ def spreads(variance, n):
     spread = np.zeros(n_arms)
     for i in range(n_arms):
         for j in range(n_arms):
-            if n[i, j] > 0:
-                spread[i] += variance[i, j] / n[i, j]
+            met = n[i, j]
+            if met > 0:
+                spread[i] += variance[i, j] / met
     return spread
 
 
@@ -117,11 +125,14 @@ def gap(mu, variance, mu_fitted, fitted, n, posterior):
     else:
         a = variance.sum(axis=1)
         b = fitted.sum(axis=1)
+    n_arms = len(mu)
     total = 0.0
-    for i in range(len(mu)):
+    for i in range(n_arms):
         d = (mu[i] - mu_fitted[i]) ** 2
-        total += 0.5 * ((a[i] + d) / b[i] + (b[i] + d) / a[i]) - 1
-    return 1 - np.exp(-total / (2 * len(mu)))
+        by_model = (a[i] + d) / b[i]
+        by_sample = (b[i] + d) / a[i]
+        total += 0.5 * (by_model + by_sample) - 1
+    return 1 - np.exp(-total / (2 * n_arms))
 
 
 @compiled
@@ -131,8 +142,9 @@ def mean_scores(margins, memory):
     total = np.zeros(n_arms)
     for i in range(n_arms):
         for j in range(n_arms):
-            if margins.n[i, j] > 0:
-                total[i] += margins.total[i, j] / margins.n[i, j]
+            met = margins.n[i, j]
+            if met > 0:
+                total[i] += margins.total[i, j] / met
     return total
 
 
@@ -164,11 +176,15 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     """
     check_one_of(index, "index", INDICES)
     require_margins(margins)
-    apart = ~np.eye(len(margins.n), dtype=bool)
-    if (margins.n[apart] < 2).any():
-        raise ValueError(f"margins should hold 2 duels per pair, got {margins.n[apart].min():g}")
+    n_arms = len(margins.n)
+    apart = ~np.eye(n_arms, dtype=bool)
+    fewest = margins.n[apart].min()
+    if fewest < 2:
+        raise ValueError(f"margins should hold 2 duels per pair, got {fewest:g}")
     mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
     mu = mean.sum(axis=1)
-    score = mu / len(mu)
+    score = mu / n_arms
     fitted = fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
-    return float(gap(mu, variance, len(mu) * score, fitted, margins.n, index == "posterior"))
+    mu_fitted = n_arms * score
+    posterior = index == "posterior"
+    return float(gap(mu, variance, mu_fitted, fitted, margins.n, posterior))

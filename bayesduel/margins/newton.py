@@ -20,7 +20,9 @@ __all__ = [
     "climb",
     "inverted",
     "least_squares",
+    "misfit",
     "one_variance",
+    "pair_variance",
     "profile",
     "shifted",
     "start_scores",
@@ -37,6 +39,19 @@ def start_scores(margins, mean):
         for j in range(n_arms):
             score[i] += mean[i, j] / n_arms
     return score - score.mean()
+
+
+@compiled
+def misfit(mean, score, i, j):
+    """Return what the mean margin of i over j exceeds the lead of i's score by."""
+    return mean[i, j] - score[i] + score[j]
+
+
+@compiled
+def pair_variance(n, e, scatter, pooled, shrinkage):
+    """Return the optimal variance of a pair whose mean has the misfit e, without the floor."""
+    squares = shrinkage * pooled + scatter + n * e * e
+    return squares / (shrinkage + n)
 
 
 @compiled
@@ -88,29 +103,32 @@ def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
     """Write the variance of each pair that is optimal for the scores."""
     for i in range(len(score)):
         for j in range(i):
-            if n[i, j] > 0:
-                e = mean[i, j] - score[i] + score[j]
-                v = shrinkage * pooled + scatter[i, j] + n[i, j] * e * e
-                v = max(v / (shrinkage + n[i, j]), floor)
-                variance[i, j] = variance[j, i] = v
+            met = n[i, j]
+            if met > 0:
+                e = misfit(mean, score, i, j)
+                v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+                v = max(v, floor)
+                variance[i, j] = v
+                variance[j, i] = v
 
 
 @compiled
 def profile(n, mean, scatter, pooled, floor, shrinkage, score):
     """Return minus the log posterior of scores, each variance at its best, up to a constant."""
-    n_arms = len(score)
     value = 0.0
-    for i in range(n_arms):
+    for i in range(len(score)):
         for j in range(i):
-            if n[i, j] == 0:
+            met = n[i, j]
+            if met == 0:
                 continue
-            e = mean[i, j] - score[i] + score[j]
-            weight = shrinkage + n[i, j]
-            v = (shrinkage * pooled + scatter[i, j] + n[i, j] * e * e) / weight
+            e = misfit(mean, score, i, j)
+            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
             if v > floor:
-                value += 0.5 * weight * np.log(v)
+                of_pair = np.log(v)
             else:
-                value += 0.5 * weight * (np.log(floor) + v / floor - 1)
+                of_pair = np.log(floor) + v / floor - 1
+            weight = shrinkage + met
+            value += 0.5 * weight * of_pair
     return value
 
 
@@ -120,27 +138,39 @@ def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, ri
 
     The first arm's score is held, so that both leave it out.
     """
-    n_arms = len(score)
     matrix[:] = 0.0
     right[:] = 0.0
-    for i in range(1, n_arms):
+    for i in range(1, len(score)):
         for j in range(i):
-            if n[i, j] == 0:
+            met = n[i, j]
+            if met == 0:
                 continue
-            e = mean[i, j] - score[i] + score[j]
-            weight = shrinkage + n[i, j]
-            v = (shrinkage * pooled + scatter[i, j] + n[i, j] * e * e) / weight
+            e = misfit(mean, score, i, j)
+            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
             free = v > floor
-            w = n[i, j] / (v if free else floor)
+            w = met / (v if free else floor)
             g = w * e
             if newton and free:
-                w = w * (1 - 2 * n[i, j] * e * e / (weight * v))
-            right[i - 1] += g
-            matrix[i - 1, i - 1] += w
-            if j > 0:
-                right[j - 1] -= g
-                matrix[j - 1, j - 1] += w
-                matrix[j - 1, i - 1] -= w
+                weight = shrinkage + met
+                bend = 2 * met * e * e / (weight * v)
+                w = w * (1 - bend)
+            add_pair(matrix, right, i, j, w, g)
+
+
+@compiled
+def add_pair(matrix, right, i, j, w, g):
+    """Add a pair of weight w and slope g, i > j, to the upper triangle of a step's system.
+
+    The first arm has no row.
+    """
+    row = i - 1
+    right[row] += g
+    matrix[row, row] += w
+    if j > 0:
+        other = j - 1
+        right[other] -= g
+        matrix[other, other] += w
+        matrix[other, row] -= w
 
 
 @compiled
@@ -153,10 +183,11 @@ def eliminate(matrix, right):
             return False
         for i in range(k + 1, size):
             by = matrix[k, i] / pivot
-            if by != 0:
-                for j in range(i, size):
-                    matrix[i, j] -= by * matrix[k, j]
-                right[i] -= by * right[k]
+            if by == 0:
+                continue
+            for j in range(i, size):
+                matrix[i, j] -= by * matrix[k, j]
+            right[i] -= by * right[k]
     for k in range(size - 1, -1, -1):
         rest = right[k]
         for j in range(k + 1, size):
@@ -177,11 +208,12 @@ def inverted(matrix):
         for j in range(size):
             matrix[k, j] *= pivot
         for i in range(size):
-            if i != k:
-                by = matrix[i, k]
-                matrix[i, k] = 0.0
-                for j in range(size):
-                    matrix[i, j] -= by * matrix[k, j]
+            if i == k:
+                continue
+            by = matrix[i, k]
+            matrix[i, k] = 0.0
+            for j in range(size):
+                matrix[i, j] -= by * matrix[k, j]
     return True
 
 
@@ -207,16 +239,12 @@ def least_squares(n, mean, variance, score):
     right = np.zeros(n_arms - 1)
     for i in range(1, n_arms):
         for j in range(i):
-            if n[i, j] == 0:
+            met = n[i, j]
+            if met == 0:
                 continue
-            w = n[i, j] / variance[i, j]
-            g = w * (mean[i, j] - score[i] + score[j])
-            right[i - 1] += g
-            matrix[i - 1, i - 1] += w
-            if j > 0:
-                right[j - 1] -= g
-                matrix[j - 1, j - 1] += w
-                matrix[j - 1, i - 1] -= w
+            w = met / variance[i, j]
+            g = w * misfit(mean, score, i, j)
+            add_pair(matrix, right, i, j, w, g)
     eliminate(matrix, right)
     trial = np.empty(n_arms)
     moved = shifted(score, right, trial)
@@ -227,58 +255,68 @@ def least_squares(n, mean, variance, score):
 @compiled
 def one_variance(n, mean, scatter, floor, score, variance):
     """Fit with one variance for all: one solve, one division."""
-    n_arms = len(score)
     variance[:] = 1.0
     least_squares(n, mean, variance, score)
-    total = 0.0
     duels = 0.0
-    for i in range(n_arms):
+    for i in range(len(score)):
         for j in range(i):
-            away = mean[i, j] - score[i] + score[j]
-            total += scatter[i, j] + n[i, j] * away**2
             duels += n[i, j]
+    total = squares_about(n, mean, scatter, score)
     variance[:] = max(total / duels, floor)
-    for i in range(n_arms):
-        variance[i, i] = 0.0
+    np.fill_diagonal(variance, 0.0)
     return 1
+
+
+@compiled
+def squares_about(n, mean, scatter, score):
+    """Return the sum of squares of all margins about the leads of their scores."""
+    total = 0.0
+    for i in range(len(score)):
+        for j in range(i):
+            away = misfit(mean, score, i, j)
+            total += scatter[i, j] + n[i, j] * away**2
+    return total
 
 
 @compiled
 def by_arm(n, mean, scatter, floor, score, variance, step, max_rounds):
     """Fit with variances tau_i^2 + tau_j^2: solves, and the multiplicative step of Zhou et al."""
     n_arms = len(score)
-    own = np.empty(n_arms)
-    start = 0.0
-    for i in range(n_arms):
-        for j in range(i):
-            away = mean[i, j] - score[i] + score[j]
-            start += scatter[i, j] + n[i, j] * away**2
-    own[:] = max(start / n.sum(), floor)
-    for i in range(n_arms):
-        for j in range(n_arms):
-            variance[i, j] = own[i] + own[j]
+    start = squares_about(n, mean, scatter, score) / n.sum()
+    own = np.full(n_arms, max(start, floor))
+    write_sums(own, variance)
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
         moved = least_squares(n, mean, variance, score)
         change = 0.0
-        fresh = np.empty(n_arms)
         for i in range(n_arms):
             up = 0.0
             down = 0.0
             for j in range(n_arms):
-                if n[i, j] > 0:
-                    e = mean[i, j] - score[i] + score[j]
-                    up += (scatter[i, j] + n[i, j] * e * e) / variance[i, j] ** 2
-                    down += n[i, j] / variance[i, j]
-            fresh[i] = max(own[i] * np.sqrt(up / down), floor)
-            change = max(change, abs(np.sqrt(fresh[i]) - np.sqrt(own[i])))
-        own[:] = fresh
-        for i in range(n_arms):
-            for j in range(n_arms):
-                variance[i, j] = own[i] + own[j]
+                met = n[i, j]
+                if met > 0:
+                    e = misfit(mean, score, i, j)
+                    squares = scatter[i, j] + met * e * e
+                    v = variance[i, j]
+                    up += squares / v**2
+                    down += met / v
+            factor = np.sqrt(up / down)
+            fresh = max(own[i] * factor, floor)
+            deviation = np.sqrt(fresh)
+            change = max(change, abs(deviation - np.sqrt(own[i])))
+            own[i] = fresh
+        write_sums(own, variance)
         if moved <= step and change <= step:
             break
-    for i in range(n_arms):
-        variance[i, i] = 0.0
+    np.fill_diagonal(variance, 0.0)
     return rounds
+
+
+@compiled
+def write_sums(own, variance):
+    """Write the variance of each pair, the sum of its arms' own."""
+    n_arms = len(own)
+    for i in range(n_arms):
+        for j in range(n_arms):
+            variance[i, j] = own[i] + own[j]

@@ -49,19 +49,21 @@ def no_margins(n_arms: int) -> Margins:
 def require_margins(value: Any) -> None:
     """Raise TypeError unless an argument is the statistics of margins, ValueError if not finite."""
     check_type(value, Margins, "margins", "bayesduel.policies.top_k.Margins")
-    if not (np.isfinite(value.total).all() and np.isfinite(value.squares).all()):
-        raise ValueError("margins should be finite, got infinite or missing ones")
+    for sums in (value.total, value.squares):
+        if not np.isfinite(sums).all():
+            raise ValueError("margins should be finite, got infinite or missing ones")
 
 
 @compiled
 def record_margin(margins, i, j, margin):
     """Record the margin of i over j, i != j."""
+    square = margin * margin
     margins.n[i, j] += 1
     margins.n[j, i] += 1
     margins.total[i, j] += margin
     margins.total[j, i] -= margin
-    margins.squares[i, j] += margin * margin
-    margins.squares[j, i] += margin * margin
+    margins.squares[i, j] += square
+    margins.squares[j, i] += square
     margins.last[0] = i
     margins.last[1] = j
     margins.last_margin[0] = margin
@@ -89,29 +91,37 @@ def pair_variances(margins, shrinkage, mean, scatter, variance):
         for j in range(i):
             n = margins.n[i, j]
             if n == 0:
-                mean[i, j] = mean[j, i] = scatter[i, j] = scatter[j, i] = 0.0
+                mean[i, j] = 0.0
+                mean[j, i] = 0.0
+                scatter[i, j] = 0.0
+                scatter[j, i] = 0.0
                 continue
+            own_square = margins.squares[i, j]
             m = margins.total[i, j] / n
-            s = max(margins.squares[i, j] - n * m * m, 0.0)
+            s = max(own_square - n * m * m, 0.0)
             mean[i, j] = m
             mean[j, i] = -m
-            scatter[i, j] = scatter[j, i] = s
+            scatter[i, j] = s
+            scatter[j, i] = s
             within += s
             freedom += n - 1
-            square += margins.squares[i, j]
+            square += own_square
             duels += n
     if wins_alone(margins):
         return proportions(margins, shrinkage, scatter, variance)
     pooled = within / max(freedom, 1.0)
-    floor = max(FLOOR * pooled, 1e-12 * square / max(duels, 1.0), 1e-30)
+    least = 1e-12 * square / max(duels, 1.0)
+    floor = max(FLOOR * pooled, least, 1e-30)
     for i in range(n_arms):
         for j in range(i):
             n = margins.n[i, j]
             v = 0.0
             if n > 0:
                 s = shrinkage * pooled + scatter[i, j]
-                v = max(s / max(shrinkage + n - 1, 1.0), floor)
-            variance[i, j] = variance[j, i] = v
+                weight = max(shrinkage + n - 1, 1.0)
+                v = max(s / weight, floor)
+            variance[i, j] = v
+            variance[j, i] = v
     return pooled, floor
 
 
@@ -140,17 +150,21 @@ def proportions(margins, shrinkage, scatter, variance):
         for j in range(i):
             n = margins.n[i, j]
             if n > 0:
-                p = (n / 2 + margins.total[i, j] + 1) / (n + 2)
-                scatter[i, j] = scatter[j, i] = n * p * (1 - p)
-                within += scatter[i, j]
+                won = n / 2 + margins.total[i, j]
+                p = (won + 1) / (n + 2)
+                s = n * p * (1 - p)
+                scatter[i, j] = s
+                scatter[j, i] = s
+                within += s
                 duels += n
     pooled = within / duels
     for i in range(n_arms):
         for j in range(i):
             n = margins.n[i, j]
+            v = 0.0
             if n > 0:
-                v = (shrinkage * pooled + scatter[i, j]) / (shrinkage + n)
-                variance[i, j] = variance[j, i] = v
-            else:
-                variance[i, j] = variance[j, i] = 0.0
+                s = shrinkage * pooled + scatter[i, j]
+                v = s / (shrinkage + n)
+            variance[i, j] = v
+            variance[j, i] = v
     return pooled, FLOOR * pooled

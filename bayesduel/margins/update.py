@@ -15,7 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.margins.newton import climb, inverted, shifted, write_variances
+from bayesduel.margins.newton import (
+    climb,
+    inverted,
+    misfit,
+    pair_variance,
+    shifted,
+    write_variances,
+)
 
 __all__ = ["Kept", "follow", "nothing_kept"]
 
@@ -35,7 +42,9 @@ def nothing_kept(n_arms: int) -> Kept:
     """Return the state before the first fit, of minimal size where it is not used."""
     size = n_arms if n_arms >= FEWEST_ARMS else 1
     return Kept(
-        np.zeros((size - 1, size - 1)), np.zeros((size, size)), np.full(2, -1, dtype=np.int64)
+        inverse=np.zeros((size - 1, size - 1)),
+        weight=np.zeros((size, size)),
+        age=np.full(2, -1, dtype=np.int64),
     )
 
 
@@ -50,22 +59,24 @@ def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, st
     n = margins.n
     n_arms = len(score)
     age = kept.age
-    news = margins.n_duels[0] - age[1]
-    age[1] = margins.n_duels[0]
+    n_duels = margins.n_duels[0]
+    news = n_duels - age[1]
+    age[1] = n_duels
     if len(kept.weight) < n_arms:
         climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, 10000)
         return
-    if age[0] >= 0 and age[0] < n_arms and news <= 1:
+    usable = 0 <= age[0] < n_arms
+    if usable and news <= 1:
         age[0] += 1
         before = score.copy()
         i = margins.last[0]
         j = margins.last[1]
-        w = curvature(
-            n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, score[i] - score[j]
-        )
-        if update(kept, i, j, w) and walk(
-            n, mean, scatter, pooled, floor, shrinkage, score, step, kept.inverse
-        ):
+        lead = score[i] - score[j]
+        w = curvature(n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
+        found = update(kept, i, j, w)
+        if found:
+            found = walk(n, mean, scatter, pooled, floor, shrinkage, score, step, kept.inverse)
+        if found:
             write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
             return
         score[:] = before
@@ -79,33 +90,37 @@ def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, st
 def curvature(n, mean, scatter, pooled, floor, shrinkage, lead):
     """Return the second derivative of a pair's profile by the lead of i over j."""
     e = mean - lead
-    weight = shrinkage + n
-    v = (shrinkage * pooled + scatter + n * e * e) / weight
+    v = pair_variance(n, e, scatter, pooled, shrinkage)
     if v <= floor:
         return n / floor
-    return n / v * (1 - 2 * n * e * e / (weight * v))
+    weight = shrinkage + n
+    bend = 2 * n * e * e / (weight * v)
+    return n / v * (1 - bend)
 
 
 @compiled
 def update(kept, i, j, w):
     """Update the inverse by the new weight of a pair; return whether that is possible."""
-    change = w - kept.weight[i, j]
-    size = len(kept.inverse)
+    inverse = kept.inverse
+    weight = kept.weight
+    change = w - weight[i, j]
+    size = len(inverse)
     column = np.zeros(size)
-    for k in range(size):
-        if i > 0:
-            column[k] += kept.inverse[k, i - 1]
-        if j > 0:
-            column[k] -= kept.inverse[k, j - 1]
-    lead = (column[i - 1] if i > 0 else 0.0) - (column[j - 1] if j > 0 else 0.0)
-    below = 1 + change * lead
+    if i > 0:
+        column += inverse[:, i - 1]
+    if j > 0:
+        column -= inverse[:, j - 1]
+    ahead = column[i - 1] if i > 0 else 0.0
+    behind = column[j - 1] if j > 0 else 0.0
+    below = 1 + change * (ahead - behind)
     if not below > 1e-6:
         return False
     for k in range(size):
         by = change * column[k] / below
         for m in range(size):
-            kept.inverse[k, m] -= by * column[m]
-    kept.weight[i, j] = kept.weight[j, i] = w
+            inverse[k, m] -= by * column[m]
+    weight[i, j] = w
+    weight[j, i] = w
     return True
 
 
@@ -120,13 +135,15 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
         slope[:] = 0.0
         for i in range(n_arms):
             for j in range(i):
-                if n[i, j] > 0:
-                    e = mean[i, j] - score[i] + score[j]
-                    v = shrinkage * pooled + scatter[i, j] + n[i, j] * e * e
-                    g = n[i, j] * e / max(v / (shrinkage + n[i, j]), floor)
+                met = n[i, j]
+                if met > 0:
+                    e = misfit(mean, score, i, j)
+                    v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+                    g = met * e / max(v, floor)
                     slope[i] += g
                     slope[j] -= g
-        moved = shifted(score, inverse @ slope[1:], trial)
+        move = inverse @ slope[1:]
+        moved = shifted(score, move, trial)
         if not moved <= 0.5 * last:
             return False
         score[:] = trial
@@ -143,17 +160,22 @@ def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
     """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
     inverse = kept.inverse
+    weight = kept.weight
     inverse[:] = 0.0
     for i in range(n_arms):
+        row = i - 1
         for j in range(i):
             w = 0.0
-            if n[i, j] > 0:
+            met = n[i, j]
+            if met > 0:
                 lead = score[i] - score[j]
-                w = curvature(n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
-            kept.weight[i, j] = kept.weight[j, i] = w
-            inverse[i - 1, i - 1] += w
+                w = curvature(met, mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
+            weight[i, j] = w
+            weight[j, i] = w
+            inverse[row, row] += w
             if j > 0:
-                inverse[j - 1, j - 1] += w
-                inverse[i - 1, j - 1] -= w
-                inverse[j - 1, i - 1] -= w
+                other = j - 1
+                inverse[other, other] += w
+                inverse[row, other] -= w
+                inverse[other, row] -= w
     return inverted(inverse)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "beats",
+    "beats_all",
     "blocks",
     "check_preference",
     "condorcet_winner",
@@ -22,6 +23,7 @@ __all__ = [
     "copeland_scores",
     "cyclic_triads",
     "decided_triads",
+    "flattened",
     "opposite",
     "smith_set",
 ]
@@ -31,8 +33,8 @@ ROUNDING = 1e-6  # how far P + P^T may be from 1, and the diagonal from 1/2
 
 def _opposed(block: np.ndarray) -> bool:
     """Return whether P + P^T = 1 holds, to within `ROUNDING`."""
-    beyond = block + np.swapaxes(block, -1, -2)
-    return bool(beyond.max() <= 1 + ROUNDING and beyond.min() >= 1 - ROUNDING)
+    total = block + opposite(block)
+    return bool(total.max() <= 1 + ROUNDING and total.min() >= 1 - ROUNDING)
 
 
 def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
@@ -54,29 +56,38 @@ def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
         If it breaks one of the rules above; the message names the entry.
     """
     array = numbers(P, name)
-    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+    square = array.ndim >= 2 and array.shape[-1] == array.shape[-2]
+    if not square or array.shape[-1] < 2:
         raise ValueError(f"{name} should have shape (..., K, K), K >= 2, got {array.shape}")
     if array.size == 0:
         raise ValueError(f"{name} should hold at least one matrix, got shape {array.shape}")
-    diagonal = np.einsum("...ii->...i", array)
     for start, block in blocks(array):
-        if block.min() >= 0 and block.max() <= 1 and _opposed(block):
+        within = block.min() >= 0 and block.max() <= 1
+        if within and _opposed(block):
             continue
-        rules = (
-            (~((block >= 0) & (block <= 1)), "entries in [0, 1]"),
-            (~(np.abs(block + opposite(block) - 1) <= ROUNDING), "P[i, j] + P[j, i] = 1"),
-        )
-        for broken, rule in rules:
-            if broken.any():
-                where = np.argwhere(broken)[0]
-                value = block[tuple(where)]
-                where[0] += start
-                place = ", ".join(str(k) for k in where[-array.ndim :])
-                raise ValueError(f"{name} should have {rule}, got {value} at [{place}]")
-    if not (np.abs(diagonal - 0.5) <= ROUNDING).all():
-        worst = diagonal.flat[np.abs(diagonal - 0.5).argmax()]
+        kept = (block >= 0) & (block <= 1)
+        _require(kept, "entries in [0, 1]", block, start, array.ndim, name)
+        off = np.abs(block + opposite(block) - 1)
+        _require(off <= ROUNDING, "P[i, j] + P[j, i] = 1", block, start, array.ndim, name)
+    diagonal = np.einsum("...ii->...i", array)
+    off = np.abs(diagonal - 0.5)
+    if not (off <= ROUNDING).all():
+        worst = diagonal.flat[off.argmax()]
         raise ValueError(f"{name} should have a diagonal of 1/2, got {worst}")
     return array
+
+
+def _require(
+    kept: np.ndarray, rule: str, block: np.ndarray, start: int, n_axes: int, name: str
+) -> None:
+    """Raise ValueError, which names the first entry of a block that breaks a rule."""
+    if kept.all():
+        return
+    where = np.argwhere(~kept)[0]
+    value = block[tuple(where)]
+    where[0] += start
+    place = ", ".join(str(k) for k in where[-n_axes:])
+    raise ValueError(f"{name} should have {rule}, got {value} at [{place}]")
 
 
 def beats(P: "ArrayLike") -> np.ndarray:
@@ -106,14 +117,21 @@ def copeland_scores(P: "ArrayLike", ties: Literal["strict", "half"] = "strict") 
     """
     check_one_of(ties, "ties", ("strict", "half"))
     won = beats(P)
-    return np.asarray(_points(won, ties) / (won.shape[-1] - 1))
+    n_opponents = won.shape[-1] - 1
+    return np.asarray(_points(won, ties) / n_opponents)
 
 
 def condorcet_winner(P: "ArrayLike") -> np.ndarray:
     """Return the arm that beats every other, or -1 where there is none; int, shape (...)."""
-    won = beats(P)
-    winner = won.sum(-1) == won.shape[-1] - 1
+    winner = beats_all(P)
     return np.where(winner.any(-1), winner.argmax(-1), -1)
+
+
+def beats_all(P: "ArrayLike") -> np.ndarray:
+    """Return whether each arm is the Condorcet winner, bool, shape (..., K)."""
+    won = beats(P)
+    n_opponents = won.shape[-1] - 1
+    return np.asarray(won.sum(-1) == n_opponents)
 
 
 def smith_set(P: "ArrayLike") -> np.ndarray:
@@ -124,15 +142,17 @@ def smith_set(P: "ArrayLike") -> np.ndarray:
     """
     # With half a point a tie, the r best arms hold r(r-1)/2 + r(K-r) points together, the
     # most they can, exactly when each of them beats everyone outside.
-    won = beats(P)
-    n_arms = won.shape[-1]
-    points = _points(won, "half")
+    points = _points(beats(P), "half")
+    n_arms = points.shape[-1]
     order = np.argsort(-points, axis=-1, kind="stable")
-    held = np.cumsum(np.take_along_axis(points, order, axis=-1), axis=-1)
+    descending = np.take_along_axis(points, order, axis=-1)
+    held = np.cumsum(descending, axis=-1)
     r = np.arange(1, n_arms + 1)
-    size = (held == r * (r - 1) / 2 + r * (n_arms - r)).argmax(-1)
+    most = r * (r - 1) / 2 + r * (n_arms - r)
+    last = (held == most).argmax(-1)  # place of the worst arm inside
+    inside = np.arange(n_arms) <= last[..., None]
     out = np.empty(points.shape, dtype=bool)
-    np.put_along_axis(out, order, np.arange(n_arms) <= size[..., None], axis=-1)
+    np.put_along_axis(out, order, inside, axis=-1)
     return out
 
 
@@ -159,11 +179,14 @@ def consistence(P: "ArrayLike") -> np.ndarray:
     """
     P = check_preference(P)
     n_arms = P.shape[-1]
-    most = n_arms * (n_arms**2 - (1 if n_arms % 2 else 4)) // 24
     if n_arms < 3:
         return np.full(P.shape[:-2], np.nan)
-    level = (P == opposite(P)).sum((-1, -2)) > n_arms
-    return np.where(level, np.nan, 1 - _closed_walks(P > opposite(P)) // 3 / most)
+    less = 1 if n_arms % 2 else 4
+    most = n_arms * (n_arms**2 - less) // 24
+    n_level = (P == opposite(P)).sum((-1, -2))  # and the diagonal
+    cycles = _closed_walks(P > opposite(P)) // 3
+    zeta = 1 - cycles / most
+    return np.where(n_level > n_arms, np.nan, zeta)
 
 
 def opposite(P: np.ndarray) -> np.ndarray:
@@ -171,9 +194,14 @@ def opposite(P: np.ndarray) -> np.ndarray:
     return np.swapaxes(P, -1, -2)
 
 
+def flattened(P: np.ndarray) -> np.ndarray:
+    """Return matrices with the leading axes flattened, shape (n, K, K)."""
+    return P.reshape(-1, *P.shape[-2:])
+
+
 def blocks(P: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (start, matrices) for consecutive blocks, with the leading axes flattened."""
-    flat = P.reshape(-1, *P.shape[-2:])
+    flat = flattened(P)
     # 500,000 entries worked on at once, so that they stay in cache
     size = max(1, 500_000 // flat[0].size)
     for start in range(0, len(flat), size):
@@ -183,7 +211,9 @@ def blocks(P: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 def _points(won: np.ndarray, ties: str) -> np.ndarray:
     points = won.sum(-1).astype(float)
     if ties == "half":
-        points += (won.shape[-1] - 1 - points - won.sum(-2)) / 2
+        n_opponents = won.shape[-1] - 1
+        n_ties = n_opponents - points - won.sum(-2)
+        points += n_ties / 2
     return points
 
 

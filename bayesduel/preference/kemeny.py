@@ -1,10 +1,11 @@
 """Kemeny and Slater rankings: exact by dynamic programming, for up to 16 arms."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayesduel.preference.copeland import beats, check_preference, opposite
+from bayesduel.preference.copeland import beats, check_preference, flattened, opposite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -25,7 +26,8 @@ def kemeny(P: "ArrayLike") -> np.ndarray:
     ValueError
         If there are more than 16 arms.
     """
-    return _over_matrices(opposite(check_preference(P)))
+    P = check_preference(P)
+    return _over_matrices(cheapest_order, opposite(P))
 
 
 def slater(P: "ArrayLike") -> np.ndarray:
@@ -39,7 +41,8 @@ def slater(P: "ArrayLike") -> np.ndarray:
     ValueError
         If there are more than 16 arms.
     """
-    return _over_matrices(opposite(beats(P)).astype(float))
+    lost = opposite(beats(P))
+    return _over_matrices(cheapest_order, lost.astype(float))
 
 
 def cheapest_order(cost: np.ndarray) -> np.ndarray:
@@ -56,8 +59,10 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
     left = 2**n_arms - 1
     while left:
         total = _by_first(above, least, left)
-        order.append(int(np.argmax(total <= total.min() + 1e-9)))
-        left ^= 1 << order[-1]
+        cheapest = total <= total.min() + 1e-9
+        first = int(np.argmax(cheapest))
+        order.append(first)
+        left ^= 1 << first
     return np.array(order)
 
 
@@ -68,10 +73,15 @@ def least_costs(P: "ArrayLike", ranking: Literal["kemeny", "slater"]) -> np.ndar
 
     Raises ValueError if there are more than 16 arms.
     """
-    cost = opposite(check_preference(P) if ranking == "kemeny" else beats(P).astype(float))
-    flat = cost.reshape(-1, *cost.shape[-2:])
-    found = [_by_first(*_tables(c), 2 ** len(c) - 1) for c in flat]
-    return np.stack(found).reshape(cost.shape[:-1])
+    won = check_preference(P) if ranking == "kemeny" else beats(P).astype(float)
+    return _over_matrices(_least_of_each, opposite(won))
+
+
+def _least_of_each(cost: np.ndarray) -> np.ndarray:
+    """Return the least total cost of an order that begins with each arm, shape (K,)."""
+    above, least = _tables(cost)
+    all_arms = 2 ** len(cost) - 1
+    return _by_first(above, least, all_arms)
 
 
 def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,33 +95,43 @@ def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             f"P should have at most {MAX_ARMS} arms for an exact Kemeny ranking, got {n_arms}"
         )
-    cost = np.where(np.eye(n_arms, dtype=bool), 0.0, cost)
-    subsets = np.arange(2**n_arms)
-    above = np.zeros((n_arms, 2**n_arms))  # above[a, S] = sum of cost[a, b] over b in S
+    diagonal = np.eye(n_arms, dtype=bool)
+    cost = np.where(diagonal, 0.0, cost)
+    n_subsets = 2**n_arms
+    subsets = np.arange(n_subsets)
+    above = np.zeros((n_arms, n_subsets))  # above[a, S] = sum of cost[a, b] over b in S
     for b in range(n_arms):
-        with_b = subsets[1 << b : 2 << b]
-        above[:, with_b] = above[:, with_b - (1 << b)] + cost[:, b : b + 1]
-    least = np.full(2**n_arms, np.inf)
+        bit = 1 << b
+        without_b = subsets[:bit]
+        above[:, without_b + bit] = above[:, without_b] + cost[:, [b]]
+    least = np.full(n_subsets, np.inf)
     least[0] = 0.0
     size = np.bitwise_count(subsets)
     for r in range(1, n_arms + 1):
         layer = subsets[size == r]
         for a in range(n_arms):
-            rest = layer[layer >> a & 1 == 1] ^ (1 << a)
-            whole = rest | 1 << a
+            whole = layer[_has(layer, a)]
+            rest = whole ^ (1 << a)
             found = above[a, rest] + least[rest]
             least[whole] = np.minimum(least[whole], found)
     return above, least
 
 
+def _has(subset: np.ndarray | int, arm: np.ndarray | int) -> np.ndarray:
+    """Return whether an arm is in a subset, whose bits are arms."""
+    return np.asarray(subset >> arm & 1 == 1)
+
+
 def _by_first(above: np.ndarray, least: np.ndarray, arms: int) -> np.ndarray:
     """Return the least cost of an order of a set by its first arm, infinity for other arms."""
     each = np.arange(len(above))
-    inside = arms >> each & 1 == 1
+    inside = _has(arms, each)
     rest = np.where(inside, arms ^ (1 << each), 0)
-    return np.where(inside, above[each, rest] + least[rest], np.inf)
+    cost = above[each, rest] + least[rest]
+    return np.where(inside, cost, np.inf)
 
 
-def _over_matrices(cost: np.ndarray) -> np.ndarray:
-    flat = cost.reshape(-1, *cost.shape[-2:])
-    return np.stack([cheapest_order(c) for c in flat]).reshape(cost.shape[:-1])
+def _over_matrices(of_one: Callable[[np.ndarray], np.ndarray], cost: np.ndarray) -> np.ndarray:
+    """Return what a function gives of each matrix of costs, shape (..., K)."""
+    found = [of_one(matrix) for matrix in flattened(cost)]
+    return np.stack(found).reshape(cost.shape[:-1])

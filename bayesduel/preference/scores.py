@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from bayesduel.preference.copeland import beats, blocks, check_preference, copeland_scores
+from bayesduel.preference.copeland import beats_all, blocks, check_preference, copeland_scores
 from bayesduel.preference.von_neumann import von_neumann
 from bayesduel.system.arguments import check_one_of, numbers, shown_value
 
@@ -36,7 +36,9 @@ def borda_scores(P: "ArrayLike") -> np.ndarray:
     ``B_i = sum_{j != i} P[i, j] / (K - 1)``.
     """
     P = check_preference(P)
-    return np.asarray((P.sum(-1) - 0.5) / (P.shape[-1] - 1))
+    others = P.sum(-1) - 0.5
+    n_opponents = P.shape[-1] - 1
+    return np.asarray(others / n_opponents)
 
 
 def random_walk_scores(P: "ArrayLike") -> np.ndarray:
@@ -57,9 +59,11 @@ def random_walk_scores(P: "ArrayLike") -> np.ndarray:
     unit = np.zeros((n_arms, 1))
     unit[-1] = 1.0
     for start, block in blocks(P):
-        walk = block / block.sum(-2, keepdims=True) - np.eye(n_arms)
-        walk[:, -1, :] = 1.0  # one balance equation is redundant: the sum takes its place
-        law = np.linalg.solve(walk, np.broadcast_to(unit, (len(block), n_arms, 1)))[..., 0]
+        moves = block / block.sum(-2, keepdims=True)
+        balance = moves - np.eye(n_arms)
+        balance[:, -1, :] = 1.0  # one balance equation is redundant: the sum takes its place
+        right = np.broadcast_to(unit, (len(block), n_arms, 1))
+        law = np.linalg.solve(balance, right)[..., 0]
         flat[start : start + len(block)] = np.maximum(law, 0.0)
     return flat.reshape(out.shape)
 
@@ -84,8 +88,7 @@ def winner_mask(P: "ArrayLike", criterion: Criterion) -> np.ndarray:
     """
     check_one_of(criterion, "criterion", CRITERIA)
     if criterion == "condorcet":
-        won = beats(P)
-        return np.asarray(won.sum(-1) == won.shape[-1] - 1)
+        return beats_all(P)
     if criterion == "von_neumann":
         return von_neumann(P) > 0
     functions = {
@@ -94,24 +97,28 @@ def winner_mask(P: "ArrayLike", criterion: Criterion) -> np.ndarray:
         "random_walk": random_walk_scores,
     }
     scores = functions[criterion](P)
-    return scores >= scores.max(-1, keepdims=True) - EQUAL
+    best = scores.max(-1, keepdims=True)
+    return scores >= best - EQUAL
 
 
 def rank_order(scores: "ArrayLike") -> np.ndarray:
     """Return the indices of the arms, best first, shape (..., K); ties in order of index."""
-    return np.argsort(-_check_scores(scores), axis=-1, kind="stable")
+    scores = _check_scores(scores)
+    return np.argsort(-scores, axis=-1, kind="stable")
 
 
 def ranks(scores: "ArrayLike") -> np.ndarray:
     """Return the number of arms with a higher score, shape (..., K): 0 is best, ties share."""
     scores = _check_scores(scores)
-    order = np.argsort(-scores, axis=-1, kind="stable")
+    order = rank_order(scores)
     descending = np.take_along_axis(scores, order, axis=-1)
-    place = np.broadcast_to(np.arange(scores.shape[-1]), scores.shape).copy()
+    places = np.arange(scores.shape[-1])
+    place = np.broadcast_to(places, scores.shape).copy()
     level = descending[..., 1:] == descending[..., :-1]
     place[..., 1:][level] = 0
-    out = np.empty_like(place)
-    np.put_along_axis(out, order, np.maximum.accumulate(place, axis=-1), axis=-1)
+    shared = np.maximum.accumulate(place, axis=-1)
+    out = np.empty_like(shared)
+    np.put_along_axis(out, order, shared, axis=-1)
     return out
 
 
@@ -128,7 +135,9 @@ def top_k(scores: "ArrayLike", k: int) -> np.ndarray:
     if isinstance(k, bool) or not isinstance(k, Real) or k not in range(1, n_arms + 1):
         raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}")
     cut = n_arms - int(k)
-    return np.asarray(scores >= np.partition(scores, cut, axis=-1)[..., [cut]])
+    ascending_at_cut = np.partition(scores, cut, axis=-1)
+    least = ascending_at_cut[..., [cut]]
+    return np.asarray(scores >= least)
 
 
 def _check_scores(scores: "ArrayLike") -> np.ndarray:

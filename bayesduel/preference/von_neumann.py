@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from bayesduel.preference.copeland import check_preference, opposite, smith_set
+from bayesduel.preference.copeland import check_preference, flattened, opposite, smith_set
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,17 +38,31 @@ def von_neumann(P: "ArrayLike") -> np.ndarray:
     the maximal lotteries of Fishburn, Review of Economic Studies 1984.
     """
     P = check_preference(P)
-    flat = P.reshape(-1, *P.shape[-2:])
+    flat = flattened(P)
     cycle = smith_set(P).reshape(len(flat), -1)
     out = cycle.astype(float)  # already right where the set is a single arm
     size = cycle.sum(1)
     for m in np.unique(size[size > 1]):
         draws = np.flatnonzero(size == m)
-        arms = np.nonzero(cycle[draws])[1].reshape(-1, m)
-        won = flat[draws[:, None, None], arms[:, :, None], arms[:, None, :]]
-        game = 2 * won - 1
-        out[draws[:, None], arms] = maximin((game - opposite(game)) / 2)
+        _, members = np.nonzero(cycle[draws])
+        arms = members.reshape(-1, m)
+        game = 2 * _among(flat, draws, arms) - 1
+        skew = (game - opposite(game)) / 2
+        out[draws[:, None], arms] = maximin(skew)
     return out.reshape(P.shape[:-1])
+
+
+def _among(matrices: np.ndarray, which: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Return the entries of some matrices among some arms of each, shape (n, m, m)."""
+    matrix = which[:, None, None]
+    row = arms[:, :, None]
+    column = arms[:, None, :]
+    return np.asarray(matrices[matrix, row, column])
+
+
+def _gain(A: np.ndarray, mixture: np.ndarray) -> np.ndarray:
+    """Return what each arm wins from the mixture of its game, shape (n, m)."""
+    return np.asarray(np.einsum("nij,nj->ni", A, mixture))
 
 
 def maximin(A: np.ndarray) -> np.ndarray:
@@ -64,20 +78,24 @@ def maximin(A: np.ndarray) -> np.ndarray:
     & Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003,
     for large games: a game of few arms is solved, and those that beat its mixture are added.
     """
-    n, m = A.shape[:2]
+    n, m, _ = A.shape
     mixtures = np.full((n, m), 1.0 / m)
+    if m == 1:
+        return mixtures
+    solve = _follow_path if m < FACTORISED else _by_few_arms
     # 4,000,000 entries of A worked on at once
     size = max(1, 4_000_000 // (m * m))
     for start in range(0, n, size):
         block = A[start : start + size]
-        scale = np.abs(block).max(axis=(1, 2), keepdims=True, initial=0)
-        open_ = np.flatnonzero(scale[:, 0, 0] > 0)  # an all-tied game keeps the even mixture
-        if m == 1 or not len(open_):
+        scale = np.abs(block).max(axis=(1, 2))
+        open_ = np.flatnonzero(scale > 0)  # an all-tied game keeps the even mixture
+        if not len(open_):
             continue
-        scaled = block[open_] / scale[open_]
-        found = _follow_path(scaled) if m < FACTORISED else _by_few_arms(scaled)
-        gain = np.einsum("nij,nj->ni", scaled, found).max(1)
-        for k in np.flatnonzero(~(gain <= CERTIFICATE)):
+        scaled = block[open_] / scale[open_, None, None]
+        found = solve(scaled)
+        gain = _gain(scaled, found).max(1)
+        certified = gain <= CERTIFICATE
+        for k in np.flatnonzero(~certified):
             found[k] = linear_programme(scaled[k])
         mixtures[start + open_] = found
     return mixtures
@@ -91,20 +109,25 @@ def linear_programme(A: np.ndarray) -> np.ndarray:
     from scipy.optimize import linprog
 
     m = len(A)
+    ones = np.ones(m)
+    zeros = np.zeros(m)
+    of_arms = [(0, None)] * m
+    of_value = (None, None)
     result = linprog(
-        c=np.append(np.zeros(m), -1.0),  # maximise v
-        A_ub=np.column_stack([-A.T, np.ones(m)]),  # v <= sum_i q_i A[i, j]
-        b_ub=np.zeros(m),
-        A_eq=np.append(np.ones(m), 0.0)[None],
+        c=np.append(zeros, -1.0),  # maximise v
+        A_ub=np.column_stack([-A.T, ones]),  # v <= sum_i q_i A[i, j]
+        b_ub=zeros,
+        A_eq=np.append(ones, 0.0)[None],
         b_eq=[1.0],
-        bounds=[(0, None)] * m + [(None, None)],
+        bounds=[*of_arms, of_value],
         method="highs",
     )
     if result.x is None:
         raise RuntimeError(
             f"the von Neumann winner of {m} arms was not found. HiGHS says: {result.message}"
         )
-    q = np.where(result.x[:m] > CERTIFICATE, result.x[:m], 0.0)
+    weight = result.x[:m]
+    q = np.where(weight > CERTIFICATE, weight, 0.0)
     return np.asarray(q / q.sum())
 
 
@@ -114,29 +137,33 @@ def _by_few_arms(A: np.ndarray) -> np.ndarray:
     A mixture to which every other arm loses is that of the whole game, and the only one where it
     is the only one of the few. A game in which this is not so is solved as a whole.
     """
-    n, m = A.shape[:2]
+    n, m, _ = A.shape
     out = np.zeros((n, m))
     live = np.arange(n)
     gain = A.mean(axis=2)
     size = FEW
     while len(live) and size <= m // 2:
-        chosen = np.argsort(-gain, axis=1, kind="stable")[:, :size]
-        few = A[live[:, None, None], chosen[:, :, None], chosen[:, None, :]]
-        scale = np.abs(few).max(axis=(1, 2), keepdims=True)
+        best_first = np.argsort(-gain, axis=1, kind="stable")
+        chosen = best_first[:, :size]
+        few = _among(A, live, chosen)
+        scale = np.abs(few).max(axis=(1, 2))
+        solved = scale > 0
+        found = _follow_path(few[solved] / scale[solved, None, None])
         mixture = np.zeros((len(live), m))
-        solved = scale[:, 0, 0] > 0
-        found = _follow_path(few[solved] / scale[solved])
-        mixture[np.flatnonzero(solved)[:, None], chosen[solved]] = found
-        gain = np.einsum("nij,nj->ni", A[live], mixture)
+        rows = np.flatnonzero(solved)
+        mixture[rows[:, None], chosen[solved]] = found
+        games = A[live]
+        gain = _gain(games, mixture)
         outside = gain.copy()
         np.put_along_axis(outside, chosen, -np.inf, axis=1)
         sole = solved & (outside.max(axis=1) < -CERTIFICATE)
         for k in np.flatnonzero(sole):
-            sole[k] = not _has_many(A[live[k]], mixture[k] > 0)
+            mixed = mixture[k] > 0
+            sole[k] = not _has_many(games[k], mixed)
         out[live[sole]] = mixture[sole]
         live = live[~sole]
         gain = gain[~sole]
-        size = size + FEW
+        size += FEW
     if len(live):
         out[live] = _follow_path(A[live])
     return out
@@ -150,55 +177,65 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
     same for all of its arms. The last steps, which make a sole solution exact, blow rounding
     up where there are many: there the mixture noted before them is kept.
     """
-    n, m = A.shape[:2]
+    n, m, _ = A.shape
     x = np.full((n, m), 1.0 / m)
     against = A.mean(axis=2)
-    v = against.max(1) + 1.0
-    s = v[:, None] - against
+    v = against.max(1, keepdims=True) + 1.0
+    s = v - against
     live = np.arange(n)
     floor = np.full(n, CENTRED_AT)  # gap to stop at before the next stage
     noted = x.copy()
     diagonal = np.arange(m)
     for _ in range(max_iterations):
-        xs = x[live]
-        ss = s[live]
-        mu = (xs * ss).mean(1)
+        mu = (x[live] * s[live]).mean(1)
         going = mu * m > gap
         if not going.any():
             break
         live = live[going]
-        xs = xs[going]
-        ss = ss[going]
-        mu = mu[going]
-        near = mu * m < 2 * floor[live]
-        uneven = np.abs(xs * ss / mu[:, None] - 1).max(1) > 1e-7
-        centring_only = near & uneven & (floor[live] == CENTRED_AT)
-        pause = near & (floor[live] == NOTED_AT)
-        noted[live[pause]] = np.where(xs > ss, xs, 0.0)[pause]
-        floor[live[pause]] = 0.0
-        floor[live[near & ~pause & ~centring_only & (floor[live] > 0)]] = NOTED_AT
+        mu = mu[going, None]
+        xs = x[live]
+        ss = s[live]
+        product = xs * ss
+        gap_left = mu[:, 0] * m
+        stage = floor[live]
+        near = gap_left < 2 * stage
+        unevenness = np.abs(product / mu - 1).max(1)
+        uneven = unevenness > 1e-7
+        centring_only = near & uneven & (stage == CENTRED_AT)
+        pause = near & (stage == NOTED_AT)
+        paused = live[pause]
+        noted[paused] = np.where(xs > ss, xs, 0.0)[pause]
+        floor[paused] = 0.0
+        centred = near & (stage > 0) & ~pause & ~centring_only
+        floor[live[centred]] = NOTED_AT
         B = A[live]
         system = -xs[:, :, None] * B
         system[:, diagonal, diagonal] += ss
         # Predictor: aim at the solution itself, to see how far the way is free.
         solve = _solver(system)
-        dx, ds = _step(solve, B, xs, -xs * ss)
-        far = _free(xs, dx, ss, ds)[:, None]
-        ahead = ((xs + far * dx) * (ss + far * ds)).mean(1)
-        least = np.clip(floor[live] / (mu * m), 1e-6, 1.0)
-        centring = np.clip((ahead / mu) ** 3, least, 1.0)
+        dx, ds = _step(solve, B, xs, -product)
+        far = _free(xs, dx, ss, ds)
+        x_ahead = xs + far * dx
+        s_ahead = ss + far * ds
+        ahead = (x_ahead * s_ahead).mean(1, keepdims=True)
+        least = np.clip(floor[live] / gap_left, 1e-6, 1.0)
+        centring = np.clip((ahead / mu) ** 3, least[:, None], 1.0)
         # Corrector: what the predictor's curvature asks for, and as much centring as needed.
-        target = (centring * mu)[:, None] - xs * ss - dx * ds
-        target = np.where(centring_only[:, None], mu[:, None] - xs * ss, target)
+        target = centring * mu - product - dx * ds
+        target = np.where(centring_only[:, None], mu - product, target)
         dx, ds = _step(solve, B, xs, target)
-        far = np.minimum(1.0, 0.995 * _free(xs, dx, ss, ds))[:, None]
+        far = np.minimum(1.0, 0.995 * _free(xs, dx, ss, ds))
         x[live] = xs + far * dx
         s[live] = ss + far * ds
     q = np.where(x > s, x, 0.0)  # strict complementarity: one of the two vanishes
     q /= q.sum(1, keepdims=True)
     noted /= noted.sum(1, keepdims=True)
-    for k in np.flatnonzero(np.abs(q - noted).max(1) > 1e-8):
-        if _has_many(A[k], q[k] > 0) and (A[k] @ noted[k]).max() <= CERTIFICATE:
+    apart = np.abs(q - noted).max(1)
+    for k in np.flatnonzero(apart > 1e-8):
+        if not _has_many(A[k], q[k] > 0):
+            continue
+        gain = A[k] @ noted[k]
+        if gain.max() <= CERTIFICATE:
             q[k] = noted[k]
     return q
 
@@ -206,7 +243,10 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
 def _has_many(A: np.ndarray, mixed: np.ndarray) -> bool:
     """Return whether more than one mixture of these arms leaves each of them level."""
     inside = A[np.ix_(mixed, mixed)]
-    return len(inside) > 1 and bool(np.linalg.svd(inside, compute_uv=False)[-2] < 1e-9)
+    if len(inside) < 2:
+        return False
+    singular_values = np.linalg.svd(inside, compute_uv=False)
+    return bool(singular_values[-2] < 1e-9)
 
 
 def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -215,9 +255,15 @@ def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         return lambda right: np.linalg.solve(system, right)
     factorise, substitute = get_lapack_funcs(("getrf", "getrs"), (system,))
     factors = [factorise(one.T)[:2] for one in system]  # of the transpose, which needs no copy
-    return lambda right: np.stack(
-        [substitute(*f, r, trans=1)[0] for f, r in zip(factors, right, strict=True)]
-    )
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        solutions = []
+        for (lu, pivots), of_one in zip(factors, right, strict=True):
+            solution, _ = substitute(lu, pivots, of_one, trans=1)
+            solutions.append(solution)
+        return np.stack(solutions)
+
+    return solve
 
 
 def _step(
@@ -225,12 +271,16 @@ def _step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve s dx + x ds = target with ds = dv - A dx and sum(dx) = 0."""
     both = solve(np.stack([target, x], axis=-1))
-    dv = both[:, :, 0].sum(1) / both[:, :, 1].sum(1)
-    dx = both[:, :, 0] - dv[:, None] * both[:, :, 1]
-    return dx, dv[:, None] - np.einsum("nij,nj->ni", A, dx)
+    toward = both[:, :, 0]
+    by_value = both[:, :, 1]  # how x moves with v
+    dv = toward.sum(1, keepdims=True) / by_value.sum(1, keepdims=True)
+    dx = toward - dv * by_value
+    return dx, dv - _gain(A, dx)
 
 
 def _free(x: np.ndarray, dx: np.ndarray, s: np.ndarray, ds: np.ndarray) -> np.ndarray:
-    """Return the longest step in [0, 1] that keeps x and s positive, shape (n,)."""
-    shrink = np.maximum((-dx / x).max(1), (-ds / s).max(1))
+    """Return the longest step in [0, 1] that keeps x and s positive, shape (n, 1)."""
+    of_x = (-dx / x).max(1, keepdims=True)
+    of_s = (-ds / s).max(1, keepdims=True)
+    shrink = np.maximum(of_x, of_s)
     return np.asarray(1.0 / np.maximum(shrink, 1.0))

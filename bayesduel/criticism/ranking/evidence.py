@@ -94,9 +94,11 @@ def log_of(design: DecidedDuels) -> Log:
     """Return the duels of a design by pair."""
     n = np.zeros((len(design.first), 3))
     won = np.zeros_like(n)
-    place = np.select([design.side > 0, design.side < 0], [0, 1], 2)
-    np.add.at(n, (design.pair, place), design.n)
-    np.add.at(won, (design.pair, place), design.won)
+    listed = [design.side > 0, design.side < 0]
+    side = np.select(listed, [0, 1], 2)
+    cell = design.pair, side
+    np.add.at(n, cell, design.n)
+    np.add.at(won, cell, design.won)
     return Log(design.n_arms, design.first, design.second, n, won)
 
 
@@ -109,10 +111,11 @@ class PairModel:
     def __init__(self, log: Log, kind: int) -> None:
         self.log = log
         self.kind = kind
+        size = log.n_arms + 1
         self._modes = np.zeros(len(log.first))
-        self._mode = np.zeros(log.n_arms + 1)
-        self._gradient = np.zeros(log.n_arms + 1)
-        self._information = np.zeros((log.n_arms + 1, log.n_arms + 1))
+        self._mode = np.zeros(size)
+        self._gradient = np.zeros(size)
+        self._information = np.zeros((size, size))
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -140,12 +143,14 @@ class PairModel:
         second = start.second
         most = self._node(size, second).log_weight
         for direction in (-STEP, STEP):
-            while abs(second + direction) <= FARTHEST:
-                density = self._node(size, second + direction).log_weight
+            following = second + direction
+            while abs(following) <= FARTHEST:
+                density = self._node(size, following).log_weight
                 if density < most:
                     break
                 most = density
-                second += direction
+                second = following
+                following = second + direction
         return start if second == start.second else self._row(second, start)
 
     def _step(self, best: Row) -> float:
@@ -165,21 +170,27 @@ class PairModel:
     @cached_property
     def log_evidence(self) -> float:
         """Log probability of the duels under the model."""
-        return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
+        return float(np.logaddexp.reduce(self._log_weights))
+
+    @property
+    def _log_weights(self) -> np.ndarray:
+        return np.array([node.log_weight for node in self.nodes])
 
     def draw(self, n: int, rng: np.random.Generator) -> "Draws":
         """Return `n` draws: scores and side advantage (n, K + 1), and the spread of pairs (n,)."""
-        log_weights = np.array([node.log_weight for node in self.nodes])
-        weights = np.exp(log_weights - self.log_evidence)
-        which = rng.choice(len(weights), n, p=weights / weights.sum())
+        weights = np.exp(self._log_weights - self.log_evidence)
+        chances = weights / weights.sum()
+        which = rng.choice(len(chances), n, p=chances)
         drawn = np.empty((n, self.log.n_arms + 1))
         spread = np.empty(n)
         for k in np.unique(which):
             node = self.nodes[k]
             own = which == k
             self._value(node.mode, node.precision, node.spread)
-            factor, _ = _factor(self._information + np.diag(node.precision))
-            standard = rng.standard_normal((len(node.mode), int(own.sum())))
+            precision = self._information + np.diag(node.precision)
+            factor, _ = _factor(precision)
+            n_own = int(own.sum())
+            standard = rng.standard_normal((len(node.mode), n_own))
             away = solve_triangular(factor, standard, lower=True, trans=1)
             drawn[own] = node.mode + away.T
             spread[own] = node.spread
@@ -192,9 +203,11 @@ class PairModel:
         near: a row whose best node is where the walk starts, in both directions.
         """
         step = SPACING / np.sqrt(2 * self.log.n_arms)
-        start = 0.0 if near is None else near.best.size
+        start = 0.0
         if near is not None:
-            self._mode = near.best.mode
+            best = near.best
+            start = best.size
+            self._mode = best.mode
         nodes = [self._node(start, second)]
         for direction in (-step, step):
             here = nodes[0]
@@ -236,11 +249,12 @@ class PairModel:
             return size, 0.0, prior
         if self.kind == UNEVEN:
             spread = float(np.exp(second))
+            square = spread**2
             # Half-normal of scale 1: typical margins differ by a factor of e either way. `second`
             # is the logarithm of the spread.
-            prior += 0.5 * np.log(2 / np.pi) - 0.5 * spread**2
+            prior += 0.5 * np.log(2 / np.pi) - 0.5 * square
             prior += second
-            scale = size * float(np.exp(-(spread**2)))
+            scale = size * float(np.exp(-square))
             return scale, spread, prior
         part = 1 / (1 + np.exp(-second))  # of the mean square: uniform
         prior += np.log(part) + np.log1p(-part)
@@ -332,7 +346,9 @@ def _faded(nodes: list[Node]) -> list[Node]:
     least = max(node.log_weight for node in nodes) - NEGLIGIBLE
     kept = [node for node in nodes if node.log_weight > least]
     for node in kept:
-        node.log_weight += float(np.log(-np.expm1(2.0 * (least - node.log_weight))))
+        beyond = node.log_weight - least
+        share = -np.expm1(-2.0 * beyond)
+        node.log_weight += float(np.log(share))
     return kept
 
 
@@ -356,8 +372,9 @@ def _factor(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     larger = 0.0
     diagonal = np.abs(np.diag(matrix))
     while True:
+        raised = matrix + np.diag(larger * diagonal)
         try:
-            factor, _ = cho_factor(matrix + np.diag(larger * diagonal), lower=True)
+            factor, _ = cho_factor(raised, lower=True)
         except LinAlgError:
             larger = max(2 * larger, 0.01)
         else:

@@ -81,7 +81,8 @@ def odds_of(pair: Pair, z: float) -> float:
 def slope_of(pair: Pair, z: float) -> float:
     """Return the derivative of the log odds of a pair in `z`."""
     if pair.kind == UNEVEN:
-        return pair.spread * pair.d * float(np.exp(pair.spread * z))
+        factor = float(np.exp(pair.spread * z))
+        return pair.spread * pair.d * factor
     if pair.kind == RANKS:
         return float(np.sign(pair.d)) * pair.spread
     return pair.spread
@@ -108,22 +109,25 @@ def duels_of(pair: Pair, odds: float) -> tuple[float, float, float, float, float
         x = odds + sign * pair.order
         small = np.exp(-abs(x))
         chance = (1.0 if x > 0.0 else small) / (1.0 + small)
-        left = pair.won[side] - n * chance
+        won = pair.won[side]
+        left = won - n * chance
         weight = n * chance * (1.0 - chance)
         g += left
         g_order += sign * left
         h += weight
         h_both += sign * weight
         h_order += sign * sign * weight
-        value += pair.won[side] * x
-        value -= n * (max(x, 0.0) + np.log(1.0 + small))
+        softplus = max(x, 0.0) + np.log(1.0 + small)
+        value += won * x
+        value -= n * softplus
     return g, g_order, h, h_both, h_order, value
 
 
 @compiled
 def log_density(pair: Pair, z: float) -> float:
     """Return the log density of a pair's duels and `z`, up to the constant of its prior."""
-    value = duels_of(pair, odds_of(pair, z))[5]
+    odds = odds_of(pair, z)
+    value = duels_of(pair, odds)[5]
     return float(value - 0.5 * z * z)
 
 
@@ -138,7 +142,8 @@ def mode_of(pair: Pair, start: float) -> tuple[float, float, float]:
     information = 1.0
     # 40 Newton steps at most; the densities of pairs take 3 to 8
     for _ in range(40):
-        g, _, h, _, _, _ = duels_of(pair, odds_of(pair, z))
+        odds = odds_of(pair, z)
+        g, _, h, _, _, _ = duels_of(pair, odds)
         slope = slope_of(pair, z)
         gradient = g * slope - z
         # Of an uneven pair the odds bend as well, which may make the density convex: left out then.
@@ -183,7 +188,8 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
         if near != 0.0 and far != 0.0:
             reach = 0.5 * (near + far)
         else:  # as if the density fell with the square of the distance, but 4 times as far at most
-            factor = np.sqrt(DEPTH / max(drop, DEPTH / 4.0**2))
+            fallen = max(drop, DEPTH / 4.0**2)
+            factor = np.sqrt(DEPTH / fallen)
             reach *= max(factor, 1.0 / 4.0)
     return float(z + reach)
 
@@ -211,7 +217,9 @@ def point_of(reach: Reach, k: int) -> tuple[float, float]:
     """Return point `k` of the rule for both sides of the highest place, and its weight."""
     end = reach.high if k % 2 else reach.low
     width = end - reach.highest
-    return reach.highest + width * POINT[k // 2], WEIGHT[k // 2] * abs(width)
+    number = k // 2  # on its side
+    z = reach.highest + width * POINT[number]
+    return z, WEIGHT[number] * abs(width)
 
 
 @compiled
@@ -225,13 +233,15 @@ def averaged(pair: Pair, reach: Reach) -> tuple[float, float, float, float, floa
     h_order = 0.0
     for k in range(2 * POINTS):
         z, weight = point_of(reach, k)
-        a, b, aa, ab, bb, log = duels_of(pair, odds_of(pair, z))
+        odds = odds_of(pair, z)
+        a, b, aa, ab, bb, log = duels_of(pair, odds)
         if pair.kind == UNEVEN:  # derivatives in `d` in place of the odds
             factor = np.exp(pair.spread * z)
             a *= factor
             ab *= factor
             aa *= factor * factor
-        share = np.exp(log - 0.5 * z * z - reach.top) * weight
+        density = np.exp(log - 0.5 * z * z - reach.top)
+        share = density * weight
         mass += share
         g += share * a
         g_order += share * b
@@ -243,7 +253,8 @@ def averaged(pair: Pair, reach: Reach) -> tuple[float, float, float, float, floa
     h = h / mass + g * g
     h_both = h_both / mass + g * g_order
     h_order = h_order / mass + g_order * g_order
-    value = reach.top + np.log(mass / np.sqrt(2.0 * np.pi))
+    mean = mass / np.sqrt(2.0 * np.pi)
+    value = reach.top + np.log(mean)
     return g, g_order, h, h_both, h_order, value
 
 
@@ -316,8 +327,10 @@ def of_side(pair: Pair) -> float:
     mass = 0.0
     for k in range(2 * POINTS):
         z, weight = point_of(reach, k)
-        mass += np.exp(log_density(pair, z) - reach.top) * weight
-    return float(reach.top + np.log(mass * np.sqrt(2.0 / np.pi)))
+        density = np.exp(log_density(pair, z) - reach.top)
+        mass += density * weight
+    mean = mass * np.sqrt(2.0 / np.pi)
+    return float(reach.top + np.log(mean))
 
 
 @compiled
@@ -348,16 +361,19 @@ def draw_odds(
             d = coefficients[i] - coefficients[j]
             z = normal[i, j]
             if kind == RANKS:
-                level = 0.5 * (1.0 + erf(normal[j, i] / np.sqrt(2.0)))
+                deviations = normal[j, i] / np.sqrt(2.0)
+                level = 0.5 * (1.0 + erf(deviations))
                 z = -abs(z) if level < exceptions else abs(z)
-            odds[i, j] = odds_of(Pair(kind, d, spread, order, NO_DUELS, NO_DUELS), z)
-    if kind != ONE_SCORE:
-        for place in range(len(first)):
-            i = first[place]
-            j = second[place]
-            d = coefficients[i] - coefficients[j]
-            pair = Pair(kind, d, spread, order, n[place], won[place])
-            odds[i, j] = draw_met(pair, exceptions, modes, place, uniform[place])
+            pair = Pair(kind, d, spread, order, NO_DUELS, NO_DUELS)
+            odds[i, j] = odds_of(pair, z)
+    if kind == ONE_SCORE:
+        return odds - odds.T
+    for place in range(len(first)):
+        i = first[place]
+        j = second[place]
+        d = coefficients[i] - coefficients[j]
+        pair = Pair(kind, d, spread, order, n[place], won[place])
+        odds[i, j] = draw_met(pair, exceptions, modes, place, uniform[place])
     return odds - odds.T
 
 
@@ -369,7 +385,8 @@ def draw_met(pair: Pair, exceptions: float, modes: np.ndarray, place: int, level
     """
     if pair.kind == RANKS and exceptions > 0.0:
         turned = Pair(pair.kind, -pair.d, pair.spread, pair.order, pair.n, pair.won)
-        odd = exceptions * np.exp(of_side(turned) - of_side(pair))
+        gain = of_side(turned) - of_side(pair)
+        odd = exceptions * np.exp(gain)
         odd /= odd + 1.0 - exceptions
         if level < odd:
             pair = turned
@@ -378,7 +395,8 @@ def draw_met(pair: Pair, exceptions: float, modes: np.ndarray, place: int, level
             level = (level - odd) / (1.0 - odd)
     reach = reach_of(pair, modes[place])
     modes[place] = reach.mode
-    return odds_of(pair, quantile_of(pair, reach, level))
+    z = quantile_of(pair, reach, level)
+    return odds_of(pair, z)
 
 
 @compiled
@@ -390,18 +408,21 @@ def quantile_of(pair: Pair, reach: Reach, level: float) -> float:
     mass = np.zeros(2)
     for side in range(2):
         width = widths[side]
+        grid = density[side]
         for k in range(CELLS + 1):
-            log = log_density(pair, start + width * k / CELLS)
+            z = start + width * k / CELLS
+            log = log_density(pair, z)
             # Least density of a grid, whose logarithm is finite: 1e-300
-            density[side, k] = max(np.exp(log - reach.top), 1e-300)
+            grid[k] = max(np.exp(log - reach.top), 1e-300)
         for k in range(CELLS):
-            cell = _cell(density[side, k], density[side, k + 1])
+            cell = _cell(grid[k], grid[k + 1])
             mass[side] += abs(width) * cell
     below = mass[0] / (mass[0] + mass[1])
     if level < below:
         share = _from_grid(density[0], level / below)
         return start + widths[0] * share
-    share = _from_grid(density[1], (level - below) / (1.0 - below))
+    above = (level - below) / (1.0 - below)
+    share = _from_grid(density[1], above)
     return start + widths[1] * share
 
 
@@ -409,7 +430,9 @@ def quantile_of(pair: Pair, reach: Reach, level: float) -> float:
 def _cell(here: float, there: float) -> float:
     """Return the mass of a cell of one step, whose density is exponential between its ends."""
     fall = np.log(here / there)
-    return 0.5 * (here + there) if abs(fall) < FLAT else (here - there) / fall
+    if abs(fall) < FLAT:
+        return 0.5 * (here + there)
+    return (here - there) / fall
 
 
 @compiled
@@ -428,7 +451,8 @@ def _from_grid(density: np.ndarray, level: float) -> float:
             fall = np.log(here / there)
             inside = share
             if abs(fall) >= FLAT:
-                inside = -np.log1p(share * np.expm1(-fall)) / fall
+                fallen = share * np.expm1(-fall)
+                inside = -np.log1p(fallen) / fall
             return (k + min(inside, 1.0)) / CELLS
         left -= part
     return 1.0

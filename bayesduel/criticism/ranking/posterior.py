@@ -118,14 +118,17 @@ class RankingPosterior:
         """
         if max(self.p_one_ranking, 1 - self.p_material_cycle) >= SURE:
             return True
-        return False if self.p_material_cycle >= SURE else None
+        if self.p_material_cycle >= SURE:
+            return False
+        return None
 
     def chances(self, rng: np.random.Generator) -> np.ndarray:
         """Return `n_draws` new draws of the win probabilities of all pairs, (draws, pairs).
 
         On neutral ground, in the order of ``np.triu_indices(K, 1)``.
         """
-        drawn = _drawn(self.models, [*self.model_weights.values()], self.n_draws, rng)
+        weights = list(self.model_weights.values())
+        drawn = _drawn(self.models, weights, self.n_draws, rng)
         pairs = np.triu_indices(len(self.odds), 1)
         return np.stack([expit(odds[pairs]) for odds in drawn])
 
@@ -155,13 +158,15 @@ def ranking_posterior(
         "free residuals": PairModel(log, FREE),
     }
     weights = _weights(models, sides.most)
+    n_arms = len(arms)
     # 200 to 1,000 draws: Monte Carlo errors of a probability of 0.035 and 0.016
     # 1,000,000 draws times arms times arms, about: 500 draws of 45 arms take a second
-    n_draws = int(np.clip(1_000_000 // len(arms) ** 2, 200, 1000))
+    n_draws = int(np.clip(1_000_000 // n_arms**2, 200, 1000))
     least = float(np.log(material) - np.log1p(-material))
-    found = np.empty((n_draws, 3))
-    in_top = np.zeros((n_draws, len(arms)))
-    total = np.zeros((len(arms), len(arms)))
+    share = np.empty(n_draws)
+    cyclic = np.empty(n_draws, dtype=bool)
+    in_top = np.zeros((n_draws, n_arms))
+    total = np.zeros((n_arms, n_arms))
     better = np.zeros_like(total)
     ahead = np.empty((n_draws, len(log.first)), dtype=bool)
     for row, odds in enumerate(_drawn(models, weights, n_draws, rng)):
@@ -169,8 +174,9 @@ def ranking_posterior(
         better += odds > 0
         ahead[row] = odds[log.first, log.second] > 0
         in_top[row] = top_cycle_of(odds)
-        found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
-    share, condorcet, cyclic = found.T
+        share[row] = cyclic_share_of(odds)
+        cyclic[row] = has_cycle(odds, least)
+    condorcet = in_top.sum(axis=1) == 1
     low, high = np.quantile(share, TAILS95)
     return RankingPosterior(
         cyclic_share=CyclicShare(mean=float(share.mean()), lower=float(low), upper=float(high)),
@@ -189,11 +195,10 @@ def ranking_posterior(
 
 def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarray:
     """Return the probability of each model; that of ranks by `most`, where it is negligible."""
-    logs = {
-        name: model.log_evidence + np.log(PRIOR[name])
-        for name, model in models.items()
-        if name not in OF_RANKS
-    }
+    logs = {}
+    for name, model in models.items():
+        if name not in OF_RANKS:
+            logs[name] = model.log_evidence + np.log(PRIOR[name])
     # 20 nats of evidence below another model, at which a model has no weight
     least = max(logs.values()) - 20.0
     for name in OF_RANKS:
@@ -220,9 +225,12 @@ def _drawn(
 def cyclic_share_of(odds: np.ndarray) -> float:
     """Return the part of the squares of log odds, shape (K, K), that no scores explain."""
     score = odds.mean(axis=1)
-    rest = odds - (score[:, None] - score)
+    by_scores = score[:, None] - score
+    rest = odds - by_scores
     total = float((odds**2).sum())
-    share = float((rest**2).sum()) / total if total > 0 else 0.0
+    if total == 0:
+        return 0.0
+    share = float((rest**2).sum()) / total
     # Rounding of the share, under scores alone: 1e-12
     return share if share > 1e-12 else 0.0
 

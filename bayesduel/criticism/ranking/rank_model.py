@@ -51,7 +51,7 @@ class Particles(NamedTuple):
 
     def at(self, kept: np.ndarray) -> "Particles":
         """Return those that are kept."""
-        return Particles(self.orders[kept], self.nodes[kept], self.exceptions[kept])
+        return Particles(*(values[kept] for values in self))
 
 
 class Sides:
@@ -81,17 +81,20 @@ class Sides:
         for k, size in enumerate(sizes):
             _, mode, deviation = self._without_sides(size)
             self.order[k] = mode, deviation
-            first, second = of_ranks(log.n, log.won, self.spread[k], mode).T
+            by_leader = of_ranks(log.n, log.won, self.spread[k], mode)
+            first, second = by_leader.T
             self.half[k] = (first - second) / 2
-            self.middle[k] = (first.sum() + second.sum()) / 2
-            self.middle[k] += _log_prior(size) + np.log(step)
-            self.middle[k] += _log_of_order(mode, deviation)
+            middle = (first.sum() + second.sum()) / 2
+            middle += _log_prior(size) + np.log(step)
+            middle += _log_of_order(mode, deviation)
+            self.middle[k] = middle
 
     @property
     def most(self) -> float:
         """A bound of the log evidence: the sides of all pairs as their own duels have them."""
         of_sides = np.abs(self.half).sum(axis=1)
-        return float((self.middle + of_sides).max() + np.log(SIZES))
+        of_nodes = self.middle + of_sides
+        return float(of_nodes.max() + np.log(SIZES))
 
     def _sizes(self) -> tuple[float, np.ndarray]:
         """Return the step between nodes of the logarithm of the size, and the nodes."""
@@ -105,8 +108,9 @@ class Sides:
         mode = found.x
         apart = 0.1  # for a second difference at a mode that is right to 0.01
         around = cost(mode - apart) + cost(mode + apart)
-        curvature = (around - 2 * cost(mode)) / apart**2
-        step = SPACING / np.sqrt(max(curvature, WIDEST**-2))
+        second_difference = around - 2 * cost(mode)
+        curvature = max(second_difference / apart**2, WIDEST**-2)
+        step = SPACING / np.sqrt(curvature)
         places = np.arange(SIZES) - SIZES // 2
         return step, mode + step * places
 
@@ -117,8 +121,8 @@ class Sides:
         """
         log = self.log
         scores = self._scores  # those of the size before are near
-        gradient = np.zeros(log.n_arms + 1)
-        bent = np.zeros((log.n_arms + 1, log.n_arms + 1))
+        gradient = np.zeros(len(scores))
+        bent = np.zeros((len(scores), len(scores)))
         spread = float(np.sqrt(2.0) * np.exp(size))
         value = 0.0
         of_prior = ORDER**-2.0
@@ -128,7 +132,8 @@ class Sides:
             value = of_scores(FREE, *log.pairs, scores, spread, self._modes, gradient, bent)
             # What is integrated out may bend the density the wrong way: that of the prior is left.
             information = max(bent[-1, -1], 0.0) + of_prior
-            step = (gradient[-1] - scores[-1] * of_prior) / information
+            pull = scores[-1] * of_prior
+            step = (gradient[-1] - pull) / information
             if abs(step) < CLOSE:
                 break
             scores[-1] += np.clip(step, -ORDER, ORDER)
@@ -144,7 +149,9 @@ def _log_prior(size: float) -> float:
 
 def _log_of_order(mode: float, deviation: float) -> float:
     """Return what a side advantage adds to a density, integrated out by a normal approximation."""
-    return float(np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2)
+    narrower = np.log(deviation / ORDER)
+    away = mode / ORDER
+    return float(narrower - 0.5 * away**2)
 
 
 class RankModel:
@@ -165,23 +172,27 @@ class RankModel:
         rng = self._rng
         n_arms = self.log.n_arms
         n = PARTICLES.times(n_arms)
-        orders = rng.permuted(np.tile(np.arange(n_arms), (n, 1)), axis=1)
+        numbers = np.tile(np.arange(n_arms), (n, 1))
+        orders = rng.permuted(numbers, axis=1)
         nodes = rng.integers(SIZES, size=n)
-        exceptions = rng.uniform(0.0, MOST_EXCEPTIONS, n) if self._exceptions else np.zeros(n)
+        exceptions = np.zeros(n)
+        if self._exceptions:
+            exceptions = rng.uniform(0.0, MOST_EXCEPTIONS, n)
         found = Particles(orders, nodes, exceptions)
         power = 0.0
         evidence = np.log(SIZES)
         while power < 1.0:
             signs = self._signs(found.orders)
             before, slopes = self._densities(found, signs, power)
-            power = min(power + _step(slopes, 1.0 - power), 1.0)
+            step = _step(slopes, 1.0 - power)
+            power = min(power + step, 1.0)
             after, _ = self._densities(found, signs, power)
             gains = after - before
             largest = gains.max()
             weights = np.exp(gains - largest)
             evidence += largest + np.log(weights.mean())
-            kept = _resampled(weights, rng)
-            found = self._moved(found.at(kept), power)
+            kept = found.at(_resampled(weights, rng))
+            found = self._moved(kept, power)
         return found, float(evidence)
 
     @cached_property
@@ -225,8 +236,9 @@ class RankModel:
     def _signs(self, orders: np.ndarray) -> np.ndarray:
         """Return 1 where the first arm of a pair leads, and -1 elsewhere, (particles, pairs)."""
         places = np.argsort(orders, axis=1)
-        leads = places[:, self.log.first] < places[:, self.log.second]
-        return np.where(leads, 1.0, -1.0)
+        of_first = places[:, self.log.first]
+        of_second = places[:, self.log.second]
+        return np.where(of_first < of_second, 1.0, -1.0)
 
     def _densities(
         self, found: Particles, signs: np.ndarray, power: float
@@ -235,23 +247,28 @@ class RankModel:
         toward = signs * self.sides.half[found.nodes]
         middle = self.sides.middle[found.nodes]
         of_pairs, against = mixed(power * toward, found.exceptions)
-        slopes = toward * (1.0 - 2.0 * against)
-        return of_pairs.sum(axis=1) + power * middle, slopes.sum(axis=1) + middle
+        densities = of_pairs.sum(axis=1) + power * middle
+        of_sides = toward * (1.0 - 2.0 * against)
+        slopes = of_sides.sum(axis=1) + middle
+        return densities, slopes
 
     def _moved(self, found: Particles, power: float) -> Particles:
         """Return particles after Gibbs steps of each arm, of the size and of the exceptions."""
         half = power * self.sides.half[found.nodes]
         ahead, _ = mixed(half, found.exceptions)
         behind, _ = mixed(-half, found.exceptions)
+        favour = ahead - behind
         orders = found.orders.copy()
         uniform = self._rng.random(orders.shape)
-        place_arms(orders, ahead - behind, self._pair, uniform)
+        place_arms(orders, favour, self._pair, uniform)
         signs = self._signs(orders)
         moved = found._replace(orders=orders)
-        moved = moved._replace(nodes=self._nodes(moved, signs, power))
+        nodes = self._nodes(moved, signs, power)
+        moved = moved._replace(nodes=nodes)
         if not self._exceptions:
             return moved
-        return moved._replace(exceptions=self._exception_rates(moved, signs, power))
+        exceptions = self._exception_rates(moved, signs, power)
+        return moved._replace(exceptions=exceptions)
 
     def _nodes(self, found: Particles, signs: np.ndarray, power: float) -> np.ndarray:
         """Return a node of the size for each particle, drawn given the rest."""
@@ -259,10 +276,13 @@ class RankModel:
         logs = np.empty((n, SIZES))
         for node in range(SIZES):
             there = found._replace(nodes=np.full(n, node))
-            logs[:, node], _ = self._densities(there, signs, power)
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+            densities, _ = self._densities(there, signs, power)
+            logs[:, node] = densities
+        largest = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - largest)
         sums = np.cumsum(weights, axis=1)
-        level = self._rng.random((n, 1)) * sums[:, -1:]
+        total = sums[:, -1:]
+        level = self._rng.random((n, 1)) * total
         return (sums < level).sum(axis=1)
 
     def _exception_rates(self, found: Particles, signs: np.ndarray, power: float) -> np.ndarray:
@@ -274,9 +294,11 @@ class RankModel:
         _, against = mixed(toward, found.exceptions)
         drawn = self._rng.random(against.shape) < against
         n_against = drawn.sum(axis=1)
-        shape = (1.0 + n_against, 1.0 + len(self.log.n) - n_against)
+        n_along = len(self.log.n) - n_against
+        shape = (1.0 + n_against, 1.0 + n_along)
         below = betainc(*shape, MOST_EXCEPTIONS)
-        return betaincinv(*shape, self._rng.random(len(n_against)) * below)
+        level = self._rng.random(len(n_against)) * below
+        return betaincinv(*shape, level)
 
 
 def _resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -306,11 +328,14 @@ def place_arms(
                 other = others[k]
                 logs[k + 1] = logs[k]
                 met = pair[arm, other]
-                if met >= 0:
-                    ahead = favour[particle, met]
-                    logs[k + 1] -= ahead if arm < other else -ahead
-            sums = np.cumsum(np.exp(logs - logs.max()))
-            place = np.searchsorted(sums, uniform[particle, arm] * sums[-1])
+                if met < 0:
+                    continue
+                ahead = favour[particle, met]
+                logs[k + 1] -= ahead if arm < other else -ahead
+            weights = np.exp(logs - logs.max())
+            sums = np.cumsum(weights)
+            level = uniform[particle, arm] * sums[-1]
+            place = np.searchsorted(sums, level)
             order[:place] = others[:place]
             order[place] = arm
             order[place + 1 :] = others[place:]
@@ -339,7 +364,8 @@ def _step(slopes: np.ndarray, most: float) -> float:
 
     def excess(step: float) -> float:
         weights = np.exp(step * below_largest)
-        effective = float(weights.sum() ** 2 / (weights**2).sum())
+        squares = (weights**2).sum()
+        effective = float(weights.sum() ** 2 / squares)
         return effective / len(slopes) - KEPT
 
     if excess(most) >= 0:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesduel.criticism.levels import grouped
+from bayesduel.criticism.levels import grouped, rows_of_columns
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.triads import Triads, as_cyclic, measured
 from bayesduel.data.duels import Duels
@@ -82,9 +82,10 @@ def conditional_p_value(
         except ValueError:
             return tuple(terms), float("nan")
     settled = model.settled(duels)
-    posterior = {n: v[:DRAWS] for n, v in made.drawn.posterior.items()}
+    posterior = rows_of_columns(made.drawn.posterior, slice(DRAWS))
     votes: Any = duels.votes
-    decided = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
+    voted = votes.weight > 0
+    decided = np.flatnonzero((votes.outcome != 0) & voted)
     cells = settled.cells(duels, each=True).take(decided)
     win = settled.outcomes(posterior, cells.data)["win"]
     rng = np.random.default_rng(seed)
@@ -102,13 +103,14 @@ def conditional_p_value(
         of_low = _majorities(units, kept, n, win, votes.weight[decided], rng)
         low = units.low[kept]
         high = units.high[kept]
-    pair = design.first * design.n_arms + design.second
-    place = np.searchsorted(pair, low * design.n_arms + high)
-    won = of_low @ grouped(place, len(pair))
-    won = np.ascontiguousarray(won, dtype=float)
+    pairs = design.first * design.n_arms + design.second
+    pair = low * design.n_arms + high
+    by_pair = grouped(np.searchsorted(pairs, pair), len(pairs))
+    won = np.ascontiguousarray(of_low @ by_pair, dtype=float)
     replicated = measured(design, triads, won, first_wins)[:, 0]
-    of_log = design.by_pair(design.won)[None]
-    observed = measured(design, triads, of_log, first_wins)[0, 0]
+    won_in_log = design.by_pair(design.won)
+    of_log = measured(design, triads, won_in_log[None], first_wins)
+    observed = of_log[0, 0]
     n_logs = 1 + len(replicated)
     no_more_cyclic = 1 + as_cyclic(-replicated, -observed).sum()
     # Share of logs no more cyclic than this one, 0.025: the other tail, two-sided 95 %
@@ -134,11 +136,13 @@ def _majorities(
     points = units.points(2 * rng.binomial(n, win) - weight)
     for _ in range(AGAIN):
         level = (points == 0) & kept
-        rows = np.flatnonzero(level.any(axis=0)[units.place])
+        level_once = level.any(axis=0)
+        rows = np.flatnonzero(level_once[units.place])
         if not len(rows):
             break
+        won = rng.binomial(n[rows], win[:, rows])
         drawn = np.zeros((len(points), len(n)))
-        drawn[:, rows] = 2 * rng.binomial(n[rows], win[:, rows]) - weight[rows]
+        drawn[:, rows] = 2 * won - weight[rows]
         points = np.where(level, units.points(drawn), points)
     coin = rng.choice([-1, 1], points.shape)
     settled = np.where(points == 0, coin, points)

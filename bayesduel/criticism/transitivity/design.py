@@ -65,9 +65,11 @@ def design_of(duels: Duels) -> DecidedDuels:
     cells = duels.cells
     low = np.minimum(cells.left, cells.right).astype(np.int64)
     high = np.maximum(cells.left, cells.right).astype(np.int64)
-    side = np.where(cells.left == low, 1.0, -1.0) * duels.ordered
-    won = np.where(cells.left == low, cells.left_wins, cells.right_wins)
-    return _gather(duels.n_arms, low, high, side, cells.left_wins + cells.right_wins, won)
+    low_first = cells.left == low
+    side = np.where(low_first, 1.0, -1.0) * duels.ordered
+    won = np.where(low_first, cells.left_wins, cells.right_wins)
+    n = cells.left_wins + cells.right_wins
+    return _gather(duels.n_arms, low, high, side, n, won)
 
 
 def majority_design(duels: Duels, role: Literal["group", "judge"]) -> DecidedDuels:
@@ -102,21 +104,25 @@ def _gather(
     won = won[kept]
     pairs = low * n_arms + high
     order = _order_status(n_arms, low, high, side, n, won)
-    both = len(np.intersect1d(pairs[side > 0], pairs[side < 0]))
+    forth = pairs[side > 0]
+    back = pairs[side < 0]
+    n_both = len(np.intersect1d(forth, back))
     if order != "estimated":
         side = np.zeros(len(side))
     cell, place = distinct(pairs, side.astype(np.int64))
+    n_cells = len(cell)
     pairs, pair = np.unique(pairs[cell], return_inverse=True)
+    first, second = np.divmod(pairs, n_arms)
     return DecidedDuels(
         n_arms=n_arms,
-        first=pairs // n_arms,
-        second=pairs % n_arms,
+        first=first,
+        second=second,
         pair=pair.astype(np.int64),
         side=side[cell],
-        n=np.bincount(place, n, len(cell)).astype(float),
-        won=np.bincount(place, won, len(cell)).astype(float),
+        n=np.bincount(place, n, n_cells).astype(float),
+        won=np.bincount(place, won, n_cells).astype(float),
         order=order,
-        both_ways=both / max(len(pairs), 1),
+        both_ways=n_both / max(len(pairs), 1),
     )
 
 
@@ -126,14 +132,17 @@ def _order_status(
     """Return whether an effect of the order can be estimated together with the scores."""
     from scipy.sparse import csgraph, csr_array
 
-    first_won = (won * (side > 0) + (n - won) * (side < 0)).sum()
+    lost = n - won
+    first_won = (won * (side > 0) + lost * (side < 0)).sum()
     sided = (n * (side != 0)).sum()
     if not 0 < first_won < sided:
         return "not recorded"
-    cell = (low * n_arms + high) * 3 + side.astype(np.int64)
+    pair = low * n_arms + high
+    cell = pair * 3 + side.astype(np.int64)
     n_cells = len(np.unique(cell))
-    edges = csr_array((np.ones(len(low)), (low, high)), shape=(n_arms, n_arms))
-    n_components = csgraph.connected_components(edges, directed=False)[0]
+    ones = np.ones(len(low))
+    edges = csr_array((ones, (low, high)), shape=(n_arms, n_arms))
+    n_components, _ = csgraph.connected_components(edges, directed=False)
     n_scores = n_arms - n_components
     if n_cells <= n_scores + 1:
         return "not identified"
@@ -152,7 +161,12 @@ def _profile_information(
     weight = n / 4
     precision = laplacian(weight, low, high, n_arms)
     pull = weight * side
-    flow = np.bincount(low, pull, n_arms) - np.bincount(high, pull, n_arms)
-    ridge = 1e-9 * max(precision.trace() / n_arms, 1.0)  # scores are known up to a constant
+    into = np.bincount(low, pull, n_arms)
+    out_of = np.bincount(high, pull, n_arms)
+    flow = into - out_of
+    mean = precision.trace() / n_arms
+    ridge = 1e-9 * max(mean, 1.0)  # scores are known up to a constant
     precision[np.diag_indices(n_arms)] += ridge
-    return float((pull * side).sum() - flow @ np.linalg.solve(precision, flow))
+    whole = (pull * side).sum()
+    of_scores = flow @ np.linalg.solve(precision, flow)
+    return float(whole - of_scores)

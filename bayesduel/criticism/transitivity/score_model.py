@@ -32,13 +32,16 @@ class ScoreModel:
     @property
     def first_wins(self) -> float:
         """Probability that the side listed first wins between level arms."""
-        return float(expit(self.mode[-1])) if self.design.has_order else 0.5
+        if not self.design.has_order:
+            return 0.5
+        return float(expit(self.mode[-1]))
 
     @property
     def first_wins_interval(self) -> tuple[float, float]:
         """The 95 % posterior interval of :attr:`first_wins`."""
         # 2,000 draws of a side advantage: the ends of its interval to 3 % of a standard deviation
-        drawn = self._model.draw(2000, np.random.default_rng(0)).coefficients[:, -1]
+        rng = np.random.default_rng(0)
+        drawn = self._model.draw(2000, rng).coefficients[:, -1]
         low, high = expit(np.quantile(drawn, TAILS95))
         return float(low), float(high)
 
@@ -48,28 +51,32 @@ class ScoreModel:
         side: 1 where left is listed first, -1 where right is, 0 where neither.
         """
         order = self.mode[-1] * self.design.has_order
-        chance = expit(self.mode[left] - self.mode[right] + order * side)
+        lead = self.mode[left] - self.mode[right]
+        chance = expit(lead + order * side)
         return np.clip(chance, CERTAIN, 1 - CERTAIN)
 
     def expected(self) -> np.ndarray:
         """Return the win probability of each cell's first arm at the mode, shape (n_cells,)."""
+        first, second = self._arms_of_cells()
+        return self.chances(first, second, self.design.side)
+
+    def _arms_of_cells(self) -> tuple[np.ndarray, np.ndarray]:
         design = self.design
-        first = design.first[design.pair]
-        second = design.second[design.pair]
-        return self.chances(first, second, design.side)
+        return design.first[design.pair], design.second[design.pair]
 
     def replicate(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield `n` logs of posterior draws in parts: duels won by pair, (part, n_pairs)."""
         design = self.design
         drawn = self._model.draw(n, rng).coefficients
         number = design.n.astype(np.int64)
-        first = design.first[design.pair]
-        second = design.second[design.pair]
+        first, second = self._arms_of_cells()
         # 2,000,000 logs times cells drawn at once: 16 megabytes
         for part in chunks(n, 2_000_000 // len(number)):
             scores = drawn[part]
             order = scores[:, -1:]
-            odds = scores.take(first, axis=1) - scores.take(second, axis=1)
+            of_first = scores.take(first, axis=1)
+            of_second = scores.take(second, axis=1)
+            odds = of_first - of_second
             odds += design.side * order
             won = rng.binomial(number, expit(odds))
             by_pair = np.add.reduceat(won, design.starts, axis=1)

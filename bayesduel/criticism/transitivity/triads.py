@@ -75,7 +75,8 @@ def closed_triads(
     edges = np.empty((len(kept), 3), dtype=np.int64)
     for i in range(n_arms):
         here = slice(borders[i], borders[i + 1])
-        pairs = np.argwhere(closing(i))[kept[here] - ends[i]]
+        own = kept[here] - ends[i]
+        pairs = np.argwhere(closing(i))[own]
         j, k = later[i][pairs].T
         edges[here, 0] = place[i, j]
         edges[here, 1] = place[j, k]
@@ -110,7 +111,8 @@ def measured(
 
     `first_wins`: the probability that the side listed first wins between level arms.
     """
-    return cyclicity(majority_z(design, won, first_wins), triads.edges)
+    z = majority_z(design, won, first_wins)
+    return cyclicity(z, triads.edges)
 
 
 @compiled
@@ -128,13 +130,14 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
             ij = z[edges[triad, 0]]
             jk = z[edges[triad, 1]]
             ki = -z[edges[triad, 2]]
-            if ij == 0.0 or jk == 0.0 or ki == 0.0:
+            weakest = min(abs(ij), abs(jk), abs(ki))
+            if weakest == 0.0:
                 continue
             found[row, 2] += 1.0
-            if (ij > 0.0) != (jk > 0.0) or (jk > 0.0) != (ki > 0.0):
+            forth = ij > 0.0
+            if (jk > 0.0) != forth or (ki > 0.0) != forth:
                 continue
             found[row, 1] += 1.0
-            weakest = min(abs(ij), abs(jk), abs(ki))
             log_weight = 0.5 * weakest**2
             if log_weight > top:
                 total *= np.exp(top - log_weight)
