@@ -68,8 +68,9 @@ def leave_out(
     # 2 % of the units may be left out together where folds would allow more refits
     together = max(1, int(0.02 * len(units)))
     n_refits = min(folds, ceil(len(high) / together))
-    for k, rows in enumerate(np.array_split(rng.permutation(high), n_refits)):
-        elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
+    for k, fold in enumerate(np.array_split(rng.permutation(high), n_refits)):
+        rows = np.sort(fold)
+        elpd[rows] = _refit(duels, model, units, rows, settings)
         tick(0.5 + 0.5 * (k + 1) / n_refits)
     refitted[high] = True
     return Left(elpd, lppd, khat, refitted)

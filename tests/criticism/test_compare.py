@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.special import betaln, logsumexp
 
 import bayesduel as bd
+from bayesduel.criticism import loo
 from bayesduel.criticism.cross_validation import log_likelihoods, units_of, without
 from bayesduel.models import (
     BradleyTerry,
@@ -87,6 +88,25 @@ def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
     kept = tree["log_likelihood_by_cell"]["outcome"].values.reshape(mine.shape)
     orders = model.cells(duels).data["log_coefficient"]
     np.testing.assert_allclose(mine, kept - orders, atol=1e-9)
+
+
+@pytest.mark.parametrize("folds", [3, 10])
+def test_a_refit_gives_each_unit_its_own_prediction(folds, monkeypatch):
+    """Where several are left out together, their order must not be lost."""
+    log = bd.Duels.from_wins(np.ones((15, 15)) - np.eye(15), [f"a{k:02}" for k in range(15)])
+
+    def numbered(duels, model, units, rows, settings):
+        assert (np.diff(rows) > 0).all()
+        return rows.astype(float)
+
+    monkeypatch.setattr(loo, "_refit", numbered)
+    monkeypatch.setattr(loo, "trusted", lambda n: -np.inf)
+    fit = bd.fit(log, BradleyTerry(), draws=100)
+    (units,) = units_of(log, [fit.duel.model], "pair")
+    settings = {"method": "auto", "draws": 100, "seed": 1}
+    found = loo.leave_out(log, fit.duel.model, fit, units, folds, settings, lambda share: None)
+    assert len(units) == 105 and found.refitted.all()
+    np.testing.assert_array_equal(found.elpd, np.arange(105))
 
 
 def test_single_duels_of_a_pair_sum_to_the_pair():
