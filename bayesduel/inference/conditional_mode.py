@@ -51,8 +51,9 @@ class Mode:
     @property
     def log_marginal(self) -> float:
         """Laplace's approximation of the log marginal density of the hyperparameter."""
-        half = np.log(self.factor.diagonal()).sum()
-        return self.value + len(self.x) / 2 * np.log(2 * np.pi) - float(half)
+        half_log_det = float(np.log(self.factor.diagonal()).sum())
+        constant = len(self.x) / 2 * np.log(2 * np.pi)
+        return self.value + constant - half_log_det
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -84,20 +85,21 @@ def find_mode(
         step = solved(factor, parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
-        if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
+        converged = decrement < tolerance * len(x)
+        if converged or (decrement < rounding and _small(step, x)):
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
-            flat = factor.diagonal()[
-                parts.prior.diagonal() == 0
-            ]  # directions that only the data curve
-            if len(flat) and flat.min() < VANISHING * factor.diagonal().max():
+            curvature = factor.diagonal()
+            by_data = curvature[parts.prior.diagonal() == 0]  # the data alone curve these
+            if len(by_data) and by_data.min() < VANISHING * curvature.max():
                 raise FloatingPointError("the posterior has no curvature in some direction")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
             candidate = density.parts(x + length * step, hyper, prior)
             gained = candidate.value - parts.value
-            if gained >= 1e-4 * length * decrement - max(rounding, noise):
+            expected = 1e-4 * length * decrement
+            if gained >= expected - max(rounding, noise):
                 break
             length /= 2
             if length < 1e-12:
@@ -161,12 +163,14 @@ def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
     errors = {}
     if "score_free" in found:
         score = centre(found.pop("score_free"))
+        covariance = score_covariance(mode, len(score))
         made["score_mode"] = ("arm", score)
-        made["score_cov"] = (("arm", "opponent"), score_covariance(mode, len(score)))
+        made["score_cov"] = (("arm", "opponent"), covariance)
     else:
         errors = density.parameters(np.sqrt(mode.covariance.diagonal()))
     for ending, values in (("mode", found), ("se", errors)):
-        made |= {f"{n}_{ending}": (dims.get(n, ()), v) for n, v in values.items()}
+        for name, value in values.items():
+            made[f"{name}_{ending}"] = (dims.get(name, ()), value)
     if len(grid.nodes) > 1:
         made["hyper_node"] = ("node", np.exp(grid.nodes))
         made["hyper_log_density"] = ("node", grid.log_density)
@@ -195,11 +199,12 @@ def spread(grid: Grid, hyper: np.ndarray, normal: np.ndarray) -> tuple[np.ndarra
     spread_out = np.empty_like(normal)
     log_volume = np.empty(len(hyper))
     for mine, share, below, above in _intervals(grid, hyper):
-        one, other = (
-            solve_triangular(factor.T, normal[mine].T, lower=False).T for factor in (below, above)
-        )
-        spread_out[mine] = (1 - share) * one + share * other
-        lengths = (1 - share) / below.diagonal() + share / above.diagonal()
+        standard = normal[mine].T
+        one = solve_triangular(below.T, standard, lower=False).T
+        other = solve_triangular(above.T, standard, lower=False).T
+        left = 1 - share
+        spread_out[mine] = left * one + share * other
+        lengths = left / below.diagonal() + share / above.diagonal()
         log_volume[mine] = np.log(lengths).sum(axis=1)
     return spread_out, log_volume
 
@@ -212,7 +217,8 @@ def standardised(grid: Grid, hyper: np.ndarray, away: np.ndarray) -> np.ndarray:
     """
     found = np.empty_like(away)
     for mine, share, below, above in _intervals(grid, hyper):
-        found[mine] = (1 - share) * (away[mine] @ below) + share * (away[mine] @ above)
+        here = away[mine]
+        found[mine] = (1 - share) * (here @ below) + share * (here @ above)
     return found
 
 
@@ -231,7 +237,8 @@ def _intervals(
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     """Return the covariance of the centred scores at `mode`, shape (K, K)."""
-    covariance = mode.covariance[: n_arms - 1, : n_arms - 1]
+    cut = n_arms - 1
+    covariance = mode.covariance[:cut, :cut]
     return centre(centre(covariance).T)
 
 
@@ -250,7 +257,8 @@ def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
         size = np.abs(values)
         if values[0] > -1e-9 * size.max():
             raise
-        return cholesky((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
+        convex = np.maximum(size, 1e-3 * size.max())
+        return cholesky((vectors * convex) @ vectors.T), False
 
 
 def cholesky(precision: np.ndarray) -> np.ndarray:
@@ -270,4 +278,5 @@ def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _small(step: np.ndarray, x: np.ndarray) -> bool:
-    return bool(np.abs(step).max() <= 1e-9 * max(1.0, float(np.abs(x).max())))
+    largest = max(1.0, float(np.abs(x).max()))
+    return bool(np.abs(step).max() <= 1e-9 * largest)

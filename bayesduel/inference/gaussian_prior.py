@@ -38,14 +38,16 @@ class Piece(NamedTuple):
             return np.diag(self.tight)
         root = np.sqrt(self.tight)
         rest = len(root) // len(self.inverse)
-        return np.kron(self.inverse, np.eye(rest)) * np.outer(root, root)
+        within = np.kron(self.inverse, np.eye(rest))
+        return within * np.outer(root, root)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return the precision times a vector, (size,)."""
         if self.inverse is None:
             return self.tight * x
         root = np.sqrt(self.tight)
-        turned = self.inverse @ (root * x).reshape(len(self.inverse), -1)
+        scaled = (root * x).reshape(len(self.inverse), -1)
+        turned = self.inverse @ scaled
         return root * turned.ravel()
 
 
@@ -79,7 +81,8 @@ class Prior:
         for piece in self.pieces:
             normal = rng.standard_normal(len(piece.tight))
             if piece.inverse is not None:
-                turned = np.linalg.cholesky(piece.inverse) @ normal.reshape(len(piece.inverse), -1)
+                factor = np.linalg.cholesky(piece.inverse)
+                turned = factor @ normal.reshape(len(factor), -1)
                 normal = turned.ravel()
             found[piece.here] = np.sqrt(piece.tight) * normal
         return found
@@ -114,7 +117,8 @@ def log_projected(
         pulled = pulled - (share * own * along).sum(axis=1)
         square = square - (share * along**2).sum(axis=1)
     log_det += np.log(n_arms) - np.log(total)
-    return 0.5 * (log_det - square + pulled**2 / total - (n_arms - 1) * LOG_2PI)
+    constant = (n_arms - 1) * LOG_2PI
+    return 0.5 * (log_det - square + pulled**2 / total - constant)
 
 
 def before_centring(tight: np.ndarray, families: Families | None = None) -> np.ndarray:
@@ -125,7 +129,8 @@ def before_centring(tight: np.ndarray, families: Families | None = None) -> np.n
     found = np.diag(tight)
     if families is not None:
         along = tight[:, None] * families.member
-        found -= (along * _shared(tight @ families.member, families)) @ along.T
+        share = _shared(tight @ families.member, families)
+        found -= (along * share) @ along.T
     sums = found.sum(axis=1)
     return found - np.outer(sums, sums) / sums.sum()
 
@@ -143,7 +148,9 @@ def level_of(
     share = _shared(own, families)
     total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
     pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)
-    return -(pulled / total)[:, None], (total**-0.5)[:, None]
+    mean = -(pulled / total)
+    deviation = total**-0.5
+    return mean[:, None], deviation[:, None]
 
 
 def family_means(
@@ -155,7 +162,8 @@ def family_means(
     `log_projected`. Of a family without arms they are those of its prior.
     """
     share = _shared(tight @ families.member, families)
-    return share * ((away * tight) @ families.member), np.sqrt(share)
+    along = (away * tight) @ families.member
+    return share * along, np.sqrt(share)
 
 
 def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
@@ -172,4 +180,5 @@ def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, fl
 
 def _shared(own: np.ndarray, families: Families) -> np.ndarray:
     """Return by how much a family loosens its arms, (n, families), of the sums of precisions."""
-    return families.variance / (1 + families.variance * own)
+    looseness = 1 + families.variance * own
+    return families.variance / looseness

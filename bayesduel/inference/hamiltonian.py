@@ -129,22 +129,26 @@ class StandardCoordinates:
     def _exponents(self) -> np.ndarray:
         """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
         phi = self.start.phi
-        here = np.log(_diagonal(self._prior, FLAT))
+        precision = _diagonal(self._prior, FLAT)
+        here = np.log(precision)
         found = np.empty((len(here), len(phi)))
         for k, unit in enumerate(np.eye(len(phi))):
             ahead = self.density.prior(phi + unit)
-            found[:, k] = np.log(_diagonal(ahead, FLAT)) - here
+            moved = _diagonal(ahead, FLAT)
+            found[:, k] = np.log(moved) - here
         return found
 
     @cached_property
     def _correlated(self) -> tuple[int, ...]:
         """Which pieces of the prior are no powers of the scales times a constant."""
-        probe = self.start.phi + np.linspace(-0.7, 0.9, self.n_scales)
-        prior = self.density.prior(probe)
-        powers = np.log(_diagonal(self._prior, FLAT)) + self._exponents @ (probe - self.start.phi)
+        away = np.linspace(-0.7, 0.9, self.n_scales)
+        prior = self.density.prior(self.start.phi + away)
+        here = np.log(_diagonal(self._prior, FLAT))
+        powers = here + self._exponents @ away
         found = []
         for k, piece in enumerate(prior.pieces):
-            same = np.allclose(np.log(piece.tight), powers[piece.here], atol=1e-9)
+            log_tight = np.log(piece.tight)
+            same = np.allclose(log_tight, powers[piece.here], atol=1e-9)
             if piece.inverse is not None or not same:
                 found.append(k)
         return tuple(found)
@@ -156,7 +160,9 @@ class StandardCoordinates:
         for scale, one in enumerate(np.eye(self.n_scales)):
             ahead = self.density.prior(self.start.phi + one)
             for k in self._correlated:
-                if not np.array_equal(self._prior.pieces[k].dense(), ahead.pieces[k].dense()):
+                before = self._prior.pieces[k].dense()
+                after = ahead.pieces[k].dense()
+                if not np.array_equal(before, after):
                     found.append((scale, k))
         return found
 
@@ -175,21 +181,26 @@ class StandardCoordinates:
     @cached_property
     def _proper(self) -> np.ndarray:
         """Which of those have a prior that is not flat, (size,)."""
-        return self._alone & (_diagonal(self._prior, 0.0) > 0)
+        precision = _diagonal(self._prior, 0.0)
+        return self._alone & (precision > 0)
 
     @cached_property
     def _powers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The constants of prior precisions (size,), kinds of exponents, and each one's kind."""
-        exponents = np.where(self._proper[:, None], self._exponents, 0.0)
+        proper = self._proper
+        exponents = np.where(proper[:, None], self._exponents, 0.0)
         kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
-        tight = _diagonal(self._prior, 0.0) * np.exp(-exponents @ self.start.phi)
-        return np.where(self._proper, tight, 0.0), kinds, kind.ravel()
+        log_factor = exponents @ self.start.phi
+        tight = _diagonal(self._prior, 0.0) * np.exp(-log_factor)
+        constants = np.where(proper, tight, 0.0)
+        return constants, kinds, kind.ravel()
 
     @cached_property
     def _log_precisions(self) -> np.ndarray:
         """How half the log precisions of the priors move with the scales in all, (q,)."""
         _, kinds, kind = self._powers
-        return 0.5 * np.bincount(kind, self._proper, len(kinds)) @ kinds
+        n_proper = np.bincount(kind, self._proper, len(kinds))
+        return 0.5 * n_proper @ kinds
 
     def _place(self, phi: np.ndarray, u: np.ndarray) -> _Placed:
         """Return where coefficients with independent priors lie."""
@@ -222,9 +233,11 @@ class StandardCoordinates:
         layout = self._layout
         if layout is None:
             return None
-        border = layout.border[: len(layout.border) - len(self.density.own)]
+        n_raw = len(layout.border) - len(self.density.own)
+        border = layout.border[:n_raw]
         edges = layout.edges(self.start.votes)
-        return _Coupling(layout, border, layout.groups.ravel(), edges, sparse.csr_array(edges.T))
+        back = sparse.csr_array(edges.T)
+        return _Coupling(layout, border, layout.groups.ravel(), edges, back)
 
     def _follow(self, x: np.ndarray, deviation: np.ndarray) -> None:
         """Move the groups of `x` to where the border draws them: one step of Jacobi's method."""
@@ -232,8 +245,10 @@ class StandardCoordinates:
         if coupling is None:
             return
         layout, border, groups, edges, _ = coupling
-        away = layout.raw(x[border] - self.start.x[border])
-        x[groups] -= deviation[groups] ** 2 * (edges @ away)
+        moved = x[border] - self.start.x[border]
+        away = layout.raw(moved)
+        variance = deviation[groups] ** 2
+        x[groups] -= variance * (edges @ away)
 
     def _followed(self, slope: np.ndarray, x: np.ndarray, place: _Placed) -> None:
         """Add to the slope in the border what it does through the groups.
@@ -244,8 +259,10 @@ class StandardCoordinates:
         if coupling is None:
             return
         layout, border, groups, _, back = coupling
-        pulled = place.tight[groups] * (x[groups] - self._mean[groups])
-        through = place.deviation[groups] ** 2 * (slope[groups] - pulled)
+        away = x[groups] - self._mean[groups]
+        pulled = place.tight[groups] * away
+        variance = place.deviation[groups] ** 2
+        through = variance * (slope[groups] - pulled)
         slope[border] -= layout.free(back @ through)
 
     @cached_property
@@ -261,14 +278,16 @@ class StandardCoordinates:
         found = density.derivatives(start.x, start.phi)
         layout = self._layout
         if layout is None:
-            bent = density.bent(found._replace(bend=-start.votes))
-            whole = bent + self._prior.precision
+            curvature = density.bent(found._replace(bend=-start.votes))
+            prior = self._prior.precision
         else:
             wide = _variances(layout, self._prior)
             weight = start.votes / (1 + start.votes * wide)
-            whole = layout.corner(found._replace(bend=-weight)) + layout.priors(self._prior)[0]
+            curvature = layout.corner(found._replace(bend=-weight))
+            prior = layout.priors(self._prior)[0]
         scale = self._scale(place)
-        factor = ascent(scale.T @ whole @ scale)[0]
+        precision = scale.T @ (curvature + prior) @ scale
+        factor = ascent(precision)[0]
         inverse = solve_triangular(factor, np.eye(len(place)), lower=True)
         return np.asfortranarray(inverse.T, dtype=np.float32)
 
@@ -281,7 +300,8 @@ class StandardCoordinates:
         at[place] = np.arange(len(place))
         for k in self._correlated:
             piece = self._prior.pieces[k]
-            inverse = np.linalg.inv(self._laid(nowhere, piece)[1])
+            _, factors, _ = self._laid(nowhere, piece)
+            inverse = np.linalg.inv(factors)
             rest, n, _ = inverse.shape
             here = at[piece.here].reshape(n, rest)
             for column, block in zip(here.T, inverse, strict=True):
@@ -317,7 +337,10 @@ class StandardCoordinates:
         """Return the coefficients of a correlated piece, their factors and the log Jacobian."""
         inverse, tight = _along(piece)
         given = (self.start.information, self.start.x, self._mean, u)
-        return laid(inverse, tight, *(values[piece.here].reshape(tight.shape) for values in given))
+        information, middle, mean, coordinates = (
+            values[piece.here].reshape(tight.shape) for values in given
+        )
+        return laid(inverse, tight, information, middle, mean, coordinates)
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
@@ -342,8 +365,9 @@ class StandardCoordinates:
         found = density.derivatives(x, phi)
         cells = found.value
         if cells is None:
-            cells = density.likelihood(x[None], phi[None], density.eta(x)[None])
-        slope = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
+            eta = density.eta(x)
+            cells = density.likelihood(x[None], phi[None], eta[None])
+        slope = density.likelihood_slope(found)
         self._followed(slope, x, place)
         _, kinds, kind = self._powers
         of_priors, gradient, by_u, by_kind = pulled_back(
@@ -351,7 +375,8 @@ class StandardCoordinates:
         )
         log_hyper, by_phi = self._of_scales(x, phi)
         by_phi += self._log_precisions + by_kind @ kinds
-        value = float(cells.sum()) + of_priors + log_hyper + float(self._log_precisions @ phi)
+        log_precisions = float(self._log_precisions @ phi)
+        value = float(cells.sum()) + of_priors + log_hyper + log_precisions
         for k, piece in pieces.items():
             log_density, pulled = self._log_prior(x, piece)
             parts[k] += log_density
@@ -374,12 +399,16 @@ class StandardCoordinates:
         away = STEP * np.eye(q)
         at = np.concatenate([phi[None], phi + away, phi - away])
         value = density.log_hyper(at)
-        slope = (value[1 : q + 1] - value[q + 1 :]) / (2 * STEP)
+        ahead = value[1 : q + 1]
+        behind = value[q + 1 :]
+        slope = (ahead - behind) / (2 * STEP)
         for k in self._responding:
-            both = at[[1 + k, 1 + q + k]]
+            scales = at[[1 + k, 1 + q + k]]
+            coefficients = np.repeat(x[None], 2, axis=0)
             eta = np.repeat(density.eta(x)[None], 2, axis=0)
-            cells = density.likelihood(np.repeat(x[None], 2, axis=0), both, eta)
-            slope[k] += float((cells[0] - cells[1]).sum()) / (2 * STEP)
+            cells = density.likelihood(coefficients, scales, eta)
+            rise = float((cells[0] - cells[1]).sum())
+            slope[k] += rise / (2 * STEP)
         return float(value[0]), slope
 
     @cached_property
@@ -408,7 +437,8 @@ class StandardCoordinates:
             moved, _, log_jacobian = self._laid(u, piece)
             log_density, _ = self._log_prior(x, piece)
             along = gradient[here] @ (moved.ravel() - x[here])
-            found[scale] += (log_jacobian + log_density - parts[k] + along) / STEP
+            rise = log_jacobian + log_density - parts[k] + along
+            found[scale] += rise / STEP
         return found
 
 
@@ -432,7 +462,8 @@ def sample_hamiltonian(
     rough = StandardCoordinates(density, start_of(density))
     brief = {"draws": PILOT[1], "tune": PILOT[0], "maxdepth": PILOT[2]}
     tree = _chains(rough, "", None, chains=1, seed=seed, **brief)
-    better = StandardCoordinates(density, _learned(density, *_numbers(tree)))
+    learned = _learned(density, *_numbers(tree))
+    better = StandardCoordinates(density, learned)
     tree = _chains(better, notice, progress, draws=draws, tune=TUNE, chains=chains, seed=seed)
     x, phi = _numbers(tree)
     return completed(
@@ -515,7 +546,9 @@ def _chains(
 
 def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the coefficients (draws, size) and logarithms of scales (draws, q) of all chains."""
-    x, phi = (tree["posterior"][name].to_numpy() for name in ("x", "phi"))
+    posterior = tree["posterior"]
+    x = posterior["x"].to_numpy()
+    phi = posterior["phi"].to_numpy()
     return x.reshape(-1, x.shape[-1]), phi.reshape(-1, phi.shape[-1])
 
 
@@ -527,20 +560,26 @@ def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
     slope = np.zeros(density.size)
     for one, scales in zip(x, phi, strict=True):
         found = density.derivatives(one, scales)
-        here, here_own = _curvatures(density, found)
+        here, here_own = _curvatures(found)
         alone = np.concatenate([squared.T @ here, here_own])
         votes += here / len(x)
         own += here_own / len(x)
-        pulled = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
-        slope += (alone * one + pulled) / len(x)
-    information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
+        curved = alone * one
+        slope += (curved + density.likelihood_slope(found)) / len(x)
+    information = _information(squared, votes, own)
     return Start(slope / information, phi.mean(axis=0), votes, information)
 
 
-def _curvatures(density: LinearPredictor, found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
+def _curvatures(found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
     """Return minus the curvature in cells (cells,) and own numbers, 0 where it is negative."""
-    own = np.diagonal(found.second)[: len(density.own)]
-    return np.maximum(-found.bend, 0.0), np.maximum(-own, 0.0)
+    own = np.maximum(-np.diagonal(found.second), 0.0)
+    return np.maximum(-found.bend, 0.0), own
+
+
+def _information(squared: sparse.csr_array, votes: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return the information of each coefficient alone, (size,), at least `FLAT`."""
+    of_coefficients = squared.T @ votes
+    return np.maximum(np.concatenate([of_coefficients, own]), FLAT)
 
 
 def start_of(density: LinearPredictor) -> Start:
@@ -549,17 +588,19 @@ def start_of(density: LinearPredictor) -> Start:
     Raises FloatingPointError if nothing finite is found.
     """
     x = np.zeros(density.size)
-    phi = np.zeros(sum(length or 1 for length in density.hypers.values()))
+    phi = np.zeros(density.n_scales)
     squared = _squared(density)
     for k in range(SWEEPS):
         prior = density.prior(phi)
         found = density.derivatives(x, phi)
-        votes, own = _curvatures(density, found)
-        information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
-        x = _climbed(density, found._replace(bend=-votes), prior, information, x, phi)
+        votes, own = _curvatures(found)
+        information = _information(squared, votes, own)
+        concave = found._replace(bend=-votes)
+        x = _climbed(density, concave, prior, information, x, phi)
         if k:
             phi = _fitted_scales(density, x, information, prior, phi)
-    if not (np.isfinite(x).all() and np.isfinite(phi).all()):
+    finite = np.isfinite(x).all() and np.isfinite(phi).all()
+    if not finite:
         raise FloatingPointError("the posterior has no finite mode to start from")
     return Start(x, phi, votes, information)
 
@@ -568,9 +609,12 @@ def _squared(density: LinearPredictor) -> sparse.csr_array:
     """Return the squares of the design, (cells, coefficients of terms)."""
     design = density.design
     if not isinstance(design, ScoreDesign):
-        return sparse.csr_array(sparse.csr_array(design.jacobian) ** 2)
-    free = design.scores.jacobian @ sparse.csr_array(centre(np.eye(design.n_arms - 1)).T)
-    return sparse.csr_array(sparse.hstack([free, design.beside.jacobian])).power(2).tocsr()
+        jacobian = sparse.csr_array(design.jacobian)
+        return sparse.csr_array(jacobian**2)
+    centring = sparse.csr_array(centre(np.eye(design.n_arms - 1)).T)
+    free = design.scores.jacobian @ centring
+    jacobian = sparse.csr_array(sparse.hstack([free, design.beside.jacobian]))
+    return jacobian.power(2).tocsr()
 
 
 def _climbed(
@@ -582,19 +626,16 @@ def _climbed(
     phi: np.ndarray,
 ) -> np.ndarray:
     """Return x after a step of Newton's method, halved until the density is not lower."""
-    cut = density.n_coefficients
     apart = information + _diagonal(prior, 0.0)
 
     def times(step: np.ndarray) -> np.ndarray:
-        eta = density.reach(step[None])[0]
-        pulled = density.design.pull(-found.bend * eta - found.cross @ step[cut:])
-        own = -(found.cross.T @ eta) - found.second @ step[cut:]
-        return np.concatenate([pulled, own[: density.size - cut]]) + prior.pull(step + prior.mean)
+        return density.times(found, prior, step)
 
     shape = (density.size, density.size)
+    gradient = density.gradient(found, prior, x)
     whole = LinearOperator(shape, times, dtype=float)
     nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
-    step = cg(whole, density.gradient(found, prior, x), rtol=RESIDUAL, M=nearly, maxiter=200)[0]
+    step = cg(whole, gradient, rtol=RESIDUAL, M=nearly, maxiter=200)[0]
     before = density.value(x, phi)
     for _ in range(20):  # halved to a millionth of it at most
         if density.value(x + step, phi) >= before:
@@ -619,10 +660,12 @@ def _fitted_scales(
         ahead = density.prior(phi)
         value = density.value(x, phi)
         for piece in ahead.pieces:
-            value -= 0.5 * float(_diagonal_of(piece) @ variance[piece.here])
+            precision = _diagonal_of(piece)
+            value -= 0.5 * float(precision @ variance[piece.here])
         return -value
 
-    return np.asarray(minimize(fall, phi, method="BFGS", options={"gtol": 0.05}).x)
+    found = minimize(fall, phi, method="BFGS", options={"gtol": 0.05})
+    return np.asarray(found.x)
 
 
 def _diagonal(prior: Prior, flat: float) -> np.ndarray:
@@ -649,5 +692,6 @@ def _along(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
 
 def _variances(layout: Any, prior: Prior) -> np.ndarray:
     """Return the prior variance of each cell's predictor by its groups, (cells,)."""
-    loose = 1 / layout.priors(prior)[1].ravel()
+    _, tight = layout.priors(prior)
+    loose = 1 / tight.ravel()
     return np.asarray(layout.to_groups.power(2) @ loose)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.draws import inverted
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.inference.sparse_gaussian import SparseGaussian
@@ -91,13 +92,17 @@ class GibbsChain:
     def sweep(self, rng: np.random.Generator) -> None:
         """Draw variables of cells, then coefficients with scores, and the scale."""
         graph = self.graph
-        weight = polya_gamma(graph.n, graph.eta(self.score, self.effect), rng)
-        precision = graph.bordered(weight, float(np.exp(-2 * self.log_scale)))
-        self.effect = precision.covariance @ (self._push - precision.along.T @ self._pull)
+        eta = graph.eta(self.score, self.effect)
+        weight = polya_gamma(graph.n, eta, rng)
+        tau = float(np.exp(-2 * self.log_scale))
+        precision = graph.bordered(weight, tau)
+        left = self._push - precision.along.T @ self._pull
+        mean = precision.covariance @ left
         root = np.linalg.cholesky(precision.covariance)
-        self.effect = self.effect + root @ rng.standard_normal(len(root))
+        self.effect = mean + root @ rng.standard_normal(len(root))
         right = self._pull - precision.border @ self.effect
-        right = right + precision.scores.perturbation(1, rng)[:, 0]
+        noise = precision.scores.perturbation(1, rng)
+        right = right + noise[:, 0]
         score = precision.scores.solve(right, self.score, tolerance=EXACT)
         self.score = score - score.mean()
         if self.typical is not None:
@@ -111,13 +116,10 @@ class GibbsChain:
         middle = 0.5 * np.log(squares / n) if squares > 0 else self.log_scale
         reach = 12 / np.sqrt(2 * n) + 0.5
         grid = np.linspace(middle - reach, middle + reach, GRID)
+        variance = np.exp(2 * grid)
         density = -n * grid - squares / 2 * np.exp(-2 * grid) + grid
-        density -= np.exp(2 * grid) / (2 * self.typical**2)
-        mass = np.exp(density - density.max())
-        between = (mass[1:] + mass[:-1]) / 2
-        cumulative = np.concatenate([[0], np.cumsum(between)])
-        level = rng.random() * cumulative[-1]
-        return float(np.interp(level, cumulative, grid))
+        density -= variance / (2 * self.typical**2)
+        return float(inverted(grid, density, rng.random()))
 
 
 @dataclass(frozen=True)
@@ -198,13 +200,18 @@ def gibbs_certificate(
         chain.sweep(rng)
         if progress is not None:
             progress((k + 1) / (first + kept))
-        if k >= first:
-            away = (chain.score - middle) / error
-            moved[k - first] = np.bincount(groups, sign * away, len(sizes)) / sizes
-            spread[k - first] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
-            scale[k - first] = chain.log_scale - found.log_scale
-            effect[k - first, : len(found.effect)] = chain.effect - found.effect
-    scale = scale[:, :1] / found.log_scale_sd if found.log_scale_sd > 0 else np.zeros((kept, 1))
+        if k < first:
+            continue
+        row = k - first
+        away = (chain.score - middle) / error
+        moved[row] = np.bincount(groups, sign * away, len(sizes)) / sizes
+        spread[row] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
+        scale[row] = chain.log_scale - found.log_scale
+        effect[row, : len(found.effect)] = chain.effect - found.effect
+    if found.log_scale_sd > 0:
+        scale = scale[:, :1] / found.log_scale_sd
+    else:
+        scale = np.zeros((kept, 1))
     effect[:, : len(found.effect)] /= found.effect_error
     return GibbsCertificate.of(moved, spread, scale, effect, n_draws=n_draws)
 
@@ -215,8 +222,9 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Three of equal size, and the arms with the most duels.
     """
     n_arms = len(duels)
+    order = np.argsort(duels, kind="stable")
     place = np.empty(n_arms, dtype=np.int64)
-    place[np.argsort(duels, kind="stable")] = np.arange(n_arms)
+    place[order] = np.arange(n_arms)
     hubs = min(max(FEWEST_HUBS, int(HUBS * n_arms)), n_arms)
     groups = np.where(place >= n_arms - hubs, 3, 3 * place // n_arms)
     used, groups = np.unique(groups, return_inverse=True)
@@ -232,8 +240,8 @@ def worst_mean(series: Any) -> tuple[float, float]:
     mean = series.mean(axis=0)
     away = series - mean
     variance = (away**2).mean(axis=0)
-    lagged = (away[1:] * away[:-1]).mean(axis=0) / np.maximum(variance, 1e-30)
-    lag = np.clip(lagged, 0, 0.9)
+    lagged = (away[1:] * away[:-1]).mean(axis=0)
+    lag = np.clip(lagged / np.maximum(variance, 1e-30), 0, 0.9)
     error = np.sqrt(variance / len(series) * (1 + lag) / (1 - lag))
     k = int(np.argmax(np.abs(mean)))
     return float(mean[k]), float(error[k])

@@ -20,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayesduel.inference.draws import normalised
+
 __all__ = [
     "COVERED",
     "PSIS",
@@ -161,15 +163,19 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     order = np.argsort(log_weights)
     length = int(3 * n**0.5 if n > 225 else n / 5)  # of the tail
     tail = order[-length:]
-    cutoff = np.exp(log_weights[order[-length - 1]])
-    khat, scale = pareto_fit(np.exp(log_weights[tail]) - cutoff)
+    below = order[-length - 1]
+    cutoff = np.exp(log_weights[below])
+    excess = np.exp(log_weights[tail]) - cutoff
+    khat, scale = pareto_fit(excess)
     if np.isfinite(khat):
         level = (np.arange(length) + 0.5) / length
-        smoothed = cutoff + scale * np.expm1(-khat * np.log1p(-level)) / khat
+        growth = np.expm1(-khat * np.log1p(-level))
+        smoothed = cutoff + scale * growth / khat
         log_weights[tail] = np.minimum(np.log(smoothed), 0.0)  # at most the largest as it was
     weights = np.exp(log_weights)
     weights /= weights.sum()
-    return PSIS(khat, float(1.0 / np.sum(weights**2)), weights)
+    effective = 1.0 / np.sum(weights**2)
+    return PSIS(khat, float(effective), weights)
 
 
 def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
@@ -183,12 +189,12 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     if quartile <= excess[0]:
         return np.nan, np.nan
     n_points = 30 + int(n**0.5)
-    points = 1 - np.sqrt(n_points / (np.arange(n_points) + 0.5))
+    level = np.arange(n_points) + 0.5
+    points = 1 - np.sqrt(n_points / level)
     points = points / (3 * quartile) + 1 / excess[-1]  # of theta = -shape / scale
     shapes = np.log1p(-points[:, None] * excess).mean(axis=1)
     height = n * (np.log(-points / shapes) - shapes - 1)
-    mass = np.exp(height - height.max())
-    mass /= mass.sum()
+    mass = normalised(height)
     mass[mass < 10 * np.finfo(float).eps] = 0.0
     theta = float(points @ mass / mass.sum())
     shape = float(np.log1p(-theta * excess).mean())
@@ -208,9 +214,10 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
     for inside in (values <= lower, values >= upper):
         mass, squared = powers @ inside
         with np.errstate(divide="ignore", invalid="ignore"):
-            effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
+            in_tail = mass**2 / squared
             share = inside.sum(axis=0) / (mass * len(kept))
-            covered = min(covered, float(np.nanmin(share, initial=np.inf)))
+        effective = min(effective, float(np.nanmin(in_tail, initial=np.inf)))
+        covered = min(covered, float(np.nanmin(share, initial=np.inf)))
     return Tails(effective, covered, 2 * values.shape[1])
 
 

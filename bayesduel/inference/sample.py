@@ -68,7 +68,7 @@ def approximation_of(
     if not model.why_not("conjugate"):
         return ConjugatePairs(model, cells)
     density = linear_predictor(model, cells)
-    n_scales = sum(length or 1 for length in density.hypers.values())
+    n_scales = density.n_scales
     of_response = bool(model.response.scales(flat=model.terms.flat))
     if n_scales > MOST_SCALES:
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
