@@ -66,7 +66,8 @@ class ComparisonGraph:
         pair, ends = _pairs(first, second)
         number = np.arange(ends.shape[1], dtype=np.int32)
         places = (ends.ravel(), ends[::-1].ravel())
-        edges = sparse.csr_array((np.tile(number, 2), places), shape=(n_arms, n_arms))
+        numbers = np.tile(number, 2)
+        edges = sparse.csr_array((numbers, places), shape=(n_arms, n_arms))
         n = np.asarray(data["n"], dtype=float)
         points = np.asarray(data["points"], dtype=float)
         columns = [np.zeros((len(n), 0))]
@@ -74,7 +75,8 @@ class ComparisonGraph:
         for values, deviation in (effects or {}).values():
             column = np.asarray(values, dtype=float)
             columns.append(column.reshape(len(n), -1))
-            deviations.append(np.atleast_1d(np.asarray(deviation, dtype=float)))
+            deviation_of = np.asarray(deviation, dtype=float)
+            deviations.append(np.atleast_1d(deviation_of))
         tightness = np.concatenate(deviations) ** -2.0
         return cls(
             n_arms=n_arms,
@@ -116,16 +118,18 @@ class ComparisonGraph:
         edges = self.edges
         entries = (by_pair[edges.data], edges.indices, edges.indptr)
         off = sparse.csr_array(entries, shape=edges.shape)
-        degree = np.bincount(self.ends[0], by_pair, self.n_arms)
-        degree += np.bincount(self.ends[1], by_pair, self.n_arms)
+        one, other = self.ends
+        degree = np.bincount(one, by_pair, self.n_arms)
+        degree += np.bincount(other, by_pair, self.n_arms)
         return ScorePrecision(self, by_pair, tau, degree + tau, off)
 
     def bordered(self, weight: np.ndarray, tau: float) -> "BorderedPrecision":
         """Return the precision of scores and coefficients with these weights of cells."""
         scores = self.precision(weight, tau)
         weighted = self.columns * weight[:, None]
-        parts = [self.pull(column) for column in weighted.T]
-        border = np.stack(parts, axis=1) if parts else np.zeros((self.n_arms, 0))
+        border = np.zeros((self.n_arms, weighted.shape[1]))
+        for k, column in enumerate(weighted.T):
+            border[:, k] = self.pull(column)
         along = conjugate_gradient(scores.off, scores.diagonal, border, tolerance=BORDER)
         of_data = self.columns.T @ weighted
         own = of_data + np.diag(self.tightness) - border.T @ along
@@ -201,7 +205,8 @@ class BorderedPrecision:
         """Return the solution, scores (K,) and coefficients (p,), for such right-hand sides."""
         left = other - self.along.T @ right
         effect = self.covariance @ left
-        score = self.scores.solve(right - self.border @ effect, tolerance=tolerance)
+        right_score = right - self.border @ effect
+        score = self.scores.solve(right_score, tolerance=tolerance)
         return score, effect
 
 

@@ -86,7 +86,8 @@ def find_mode(
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
         converged = decrement < tolerance * len(x)
-        if converged or (decrement < rounding and _small(step, x)):
+        exhausted = decrement < rounding and _small(step, x)
+        if converged or exhausted:
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
             curvature = factor.diagonal()
@@ -218,7 +219,9 @@ def standardised(grid: Grid, hyper: np.ndarray, away: np.ndarray) -> np.ndarray:
     found = np.empty_like(away)
     for mine, share, below, above in _intervals(grid, hyper):
         here = away[mine]
-        found[mine] = (1 - share) * (here @ below) + share * (here @ above)
+        at_below = here @ below
+        at_above = here @ above
+        found[mine] = (1 - share) * at_below + share * at_above
     return found
 
 
@@ -230,8 +233,9 @@ def _intervals(
     place, share = grid.between(hyper)
     for node in np.unique(place):
         mine = place == node
+        following = min(node + 1, last)
         below = grid.conditionals[node].factor
-        above = grid.conditionals[min(node + 1, last)].factor
+        above = grid.conditionals[following].factor
         yield mine, share[mine, None], below, above
 
 

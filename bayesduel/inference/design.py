@@ -73,8 +73,8 @@ def reduce(matrix: np.ndarray) -> np.ndarray:
 def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
     """Return sum over cells of weight (e_first - e_second)(e_first - e_second)', (K, K)."""
     place = first.astype(np.int64) * n_arms + second
-    result = np.bincount(place, -weight, minlength=n_arms * n_arms)
-    result = result.reshape(n_arms, n_arms)
+    by_place = np.bincount(place, -weight, minlength=n_arms * n_arms)
+    result = by_place.reshape(n_arms, n_arms)
     result += result.T.copy()
     result.flat[:: n_arms + 1] = -result.sum(axis=1)
     return result

@@ -119,8 +119,9 @@ def _variables(given: xr.Dataset, built: Any) -> dict[str, np.ndarray]:
         raise ValueError(
             f"posterior should have the dimensions chain and draw, got {join(given.sizes)}"
         )
-    names = [v.name for v in (*built.free_RVs, *built.deterministics)]
-    asked = [name for name in names if not name.endswith(INNER) and name not in LEFT_OUT]
+    names = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
+    kept = [name for name in names if not name.endswith(INNER)]
+    asked = [name for name in kept if name not in LEFT_OUT]
     missing = [name for name in asked if name not in given]
     if missing:
         raise ValueError(
@@ -148,9 +149,11 @@ def _draws(values: xr.DataArray, name: str, built: Any) -> np.ndarray:
                 f"{dim} of {name} should be that of the log, {join(labels, 8, quote=True)}, "
                 f"got {join(own, 8, quote=True)}"
             )
-        values = values.isel({dim: [own.index(label) for label in labels]})
+        place = [own.index(label) for label in labels]
+        values = values.isel({dim: place})
     array = values.transpose(*SAMPLING, *dims).to_numpy()
-    return np.asarray(array.reshape(-1, *array.shape[2:]), dtype=float)
+    flat = array.reshape(-1, *array.shape[2:])
+    return np.asarray(flat, dtype=float)
 
 
 def _statistics(given: xr.Dataset | None, n: int) -> dict[str, np.ndarray]:

@@ -191,8 +191,8 @@ class StandardCoordinates:
         exponents = np.where(proper[:, None], self._exponents, 0.0)
         kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
         log_factor = exponents @ self.start.phi
-        tight = _diagonal(self._prior, 0.0) * np.exp(-log_factor)
-        constants = np.where(proper, tight, 0.0)
+        tight = _diagonal(self._prior, 0.0)
+        constants = np.where(proper, tight * np.exp(-log_factor), 0.0)
         return constants, kinds, kind.ravel()
 
     @cached_property
@@ -321,7 +321,8 @@ class StandardCoordinates:
         u = self._scaled(y)
         x, _, deviation = self._place(phi, u)
         for piece in self._pieces(phi).values():
-            x[piece.here] = self._laid(u, piece)[0].ravel()
+            here, _, _ = self._laid(u, piece)
+            x[piece.here] = here.ravel()
         self._follow(x, deviation)
         return x, phi
 
@@ -336,11 +337,13 @@ class StandardCoordinates:
     def _laid(self, u: np.ndarray, piece: Piece) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the coefficients of a correlated piece, their factors and the log Jacobian."""
         inverse, tight = _along(piece)
-        given = (self.start.information, self.start.x, self._mean, u)
-        information, middle, mean, coordinates = (
-            values[piece.here].reshape(tight.shape) for values in given
-        )
-        return laid(inverse, tight, information, middle, mean, coordinates)
+        start = self.start
+        shape = tight.shape
+        here = piece.here
+        information = start.information[here].reshape(shape)
+        middle = start.x[here].reshape(shape)
+        mean = self._mean[here].reshape(shape)
+        return laid(inverse, tight, information, middle, mean, u[here].reshape(shape))
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
@@ -376,13 +379,15 @@ class StandardCoordinates:
         log_hyper, by_phi = self._of_scales(x, phi)
         by_phi += self._log_precisions + by_kind @ kinds
         log_precisions = float(self._log_precisions @ phi)
-        value = float(cells.sum()) + of_priors + log_hyper + log_precisions
+        likelihood = float(cells.sum())
+        value = likelihood + of_priors + log_hyper + log_precisions
         for k, piece in pieces.items():
             log_density, pulled = self._log_prior(x, piece)
             parts[k] += log_density
             gradient[piece.here] -= pulled.ravel()
             own = gradient[piece.here].reshape(pulled.shape)
-            by_u[piece.here] = slope_in_u(roots[k], own).ravel()
+            in_u = slope_in_u(roots[k], own)
+            by_u[piece.here] = in_u.ravel()
         value += sum(parts.values())
         by_phi += self._by_correlated(x, u, phi, gradient, parts)
         turned = self._turned
@@ -405,9 +410,10 @@ class StandardCoordinates:
         for k in self._responding:
             scales = at[[1 + k, 1 + q + k]]
             coefficients = np.repeat(x[None], 2, axis=0)
-            eta = np.repeat(density.eta(x)[None], 2, axis=0)
-            cells = density.likelihood(coefficients, scales, eta)
-            rise = float((cells[0] - cells[1]).sum())
+            eta = density.eta(x)
+            etas = np.repeat(eta[None], 2, axis=0)
+            cells_ahead, cells_behind = density.likelihood(coefficients, scales, etas)
+            rise = float((cells_ahead - cells_behind).sum())
             slope[k] += rise / (2 * STEP)
         return float(value[0]), slope
 
@@ -436,7 +442,8 @@ class StandardCoordinates:
             here = piece.here
             moved, _, log_jacobian = self._laid(u, piece)
             log_density, _ = self._log_prior(x, piece)
-            along = gradient[here] @ (moved.ravel() - x[here])
+            shift = moved.ravel() - x[here]
+            along = gradient[here] @ shift
             rise = log_jacobian + log_density - parts[k] + along
             found[scale] += rise / STEP
         return found
@@ -460,7 +467,8 @@ def sample_hamiltonian(
     Raises FloatingPointError if there is no curvature to start from.
     """
     rough = StandardCoordinates(density, start_of(density))
-    brief = {"draws": PILOT[1], "tune": PILOT[0], "maxdepth": PILOT[2]}
+    tune, brief_draws, depth = PILOT
+    brief = {"draws": brief_draws, "tune": tune, "maxdepth": depth}
     tree = _chains(rough, "", None, chains=1, seed=seed, **brief)
     learned = _learned(density, *_numbers(tree))
     better = StandardCoordinates(density, learned)
@@ -565,7 +573,8 @@ def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
         votes += here / len(x)
         own += here_own / len(x)
         curved = alone * one
-        slope += (curved + density.likelihood_slope(found)) / len(x)
+        pulled = density.likelihood_slope(found)
+        slope += (curved + pulled) / len(x)
     information = _information(squared, votes, own)
     return Start(slope / information, phi.mean(axis=0), votes, information)
 
@@ -611,10 +620,10 @@ def _squared(density: LinearPredictor) -> sparse.csr_array:
     if not isinstance(design, ScoreDesign):
         jacobian = sparse.csr_array(design.jacobian)
         return sparse.csr_array(jacobian**2)
-    centring = sparse.csr_array(centre(np.eye(design.n_arms - 1)).T)
-    free = design.scores.jacobian @ centring
-    jacobian = sparse.csr_array(sparse.hstack([free, design.beside.jacobian]))
-    return jacobian.power(2).tocsr()
+    centring = centre(np.eye(design.n_arms - 1)).T
+    free = design.scores.jacobian @ sparse.csr_array(centring)
+    both = sparse.hstack([free, design.beside.jacobian])
+    return sparse.csr_array(both).power(2).tocsr()
 
 
 def _climbed(
@@ -661,7 +670,8 @@ def _fitted_scales(
         value = density.value(x, phi)
         for piece in ahead.pieces:
             precision = _diagonal_of(piece)
-            value -= 0.5 * float(precision @ variance[piece.here])
+            trace = float(precision @ variance[piece.here])
+            value -= 0.5 * trace
         return -value
 
     found = minimize(fall, phi, method="BFGS", options={"gtol": 0.05})
@@ -680,8 +690,9 @@ def _diagonal_of(piece: Piece) -> np.ndarray:
     """Return the diagonal of the precision of a piece, (size,)."""
     if piece.inverse is None:
         return piece.tight
-    rest = len(piece.tight) // len(piece.inverse)
-    return piece.tight * np.repeat(piece.inverse.diagonal(), rest)
+    along = piece.inverse.diagonal()
+    rest = len(piece.tight) // len(along)
+    return piece.tight * np.repeat(along, rest)
 
 
 def _along(piece: Piece) -> tuple[np.ndarray, np.ndarray]:

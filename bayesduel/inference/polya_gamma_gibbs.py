@@ -113,7 +113,9 @@ class GibbsChain:
         assert self.typical is not None
         n = self.graph.n_arms - 1
         squares = float(self.score @ self.score)
-        middle = 0.5 * np.log(squares / n) if squares > 0 else self.log_scale
+        middle = self.log_scale
+        if squares > 0:
+            middle = 0.5 * np.log(squares / n)
         reach = 12 / np.sqrt(2 * n) + 0.5
         grid = np.linspace(middle - reach, middle + reach, GRID)
         variance = np.exp(2 * grid)
@@ -144,7 +146,8 @@ class GibbsCertificate(Uncorrected):
     def of(cls, *series: Any, n_draws: int, allowed: Differences = ALLOWED) -> "GibbsCertificate":
         """Return the certificate of the four distances in each sweep, (sweeps, ...) each."""
         (shift, spread, scale, effect), errors = zip(*map(worst_mean, series), strict=True)
-        return cls(shift, spread, scale, effect, errors, len(series[0]), float(n_draws), allowed)
+        n_sweeps = len(series[0])
+        return cls(shift, spread, scale, effect, errors, n_sweeps, float(n_draws), allowed)
 
     @property
     def shortfall(self) -> str:
@@ -194,8 +197,11 @@ def gibbs_certificate(
     error = found.standard_error
     middle = found.score
     sign = np.sign(middle)
-    moved, spread, scale = (np.empty((kept, len(sizes))) for _ in range(3))
-    effect = np.zeros((kept, max(1, len(found.effect))))
+    moved = np.empty((kept, len(sizes)))
+    spread = np.empty((kept, len(sizes)))
+    scale = np.zeros((kept, 1))
+    n_effects = len(found.effect)
+    effect = np.zeros((kept, max(1, n_effects)))
     for k in range(first + kept):
         chain.sweep(rng)
         if progress is not None:
@@ -204,15 +210,15 @@ def gibbs_certificate(
             continue
         row = k - first
         away = (chain.score - middle) / error
-        moved[row] = np.bincount(groups, sign * away, len(sizes)) / sizes
-        spread[row] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
+        toward = np.bincount(groups, sign * away, len(sizes))
+        squares = np.bincount(groups, away**2, len(sizes))
+        moved[row] = toward / sizes
+        spread[row] = squares / sizes - 1
         scale[row] = chain.log_scale - found.log_scale
-        effect[row, : len(found.effect)] = chain.effect - found.effect
+        effect[row, :n_effects] = chain.effect - found.effect
     if found.log_scale_sd > 0:
-        scale = scale[:, :1] / found.log_scale_sd
-    else:
-        scale = np.zeros((kept, 1))
-    effect[:, : len(found.effect)] /= found.effect_error
+        scale /= found.log_scale_sd
+    effect[:, :n_effects] /= found.effect_error
     return GibbsCertificate.of(moved, spread, scale, effect, n_draws=n_draws)
 
 
@@ -225,8 +231,9 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(duels, kind="stable")
     place = np.empty(n_arms, dtype=np.int64)
     place[order] = np.arange(n_arms)
-    hubs = min(max(FEWEST_HUBS, int(HUBS * n_arms)), n_arms)
-    groups = np.where(place >= n_arms - hubs, 3, 3 * place // n_arms)
+    hubs = max(FEWEST_HUBS, int(HUBS * n_arms))
+    third = 3 * place // n_arms
+    groups = np.where(place >= n_arms - min(hubs, n_arms), 3, third)
     used, groups = np.unique(groups, return_inverse=True)
     return groups, np.bincount(groups, minlength=len(used))
 
@@ -242,6 +249,7 @@ def worst_mean(series: Any) -> tuple[float, float]:
     variance = (away**2).mean(axis=0)
     lagged = (away[1:] * away[:-1]).mean(axis=0)
     lag = np.clip(lagged / np.maximum(variance, 1e-30), 0, 0.9)
-    error = np.sqrt(variance / len(series) * (1 + lag) / (1 - lag))
+    chance = variance / len(series)
+    error = np.sqrt(chance * (1 + lag) / (1 - lag))
     k = int(np.argmax(np.abs(mean)))
     return float(mean[k]), float(error[k])

@@ -120,8 +120,10 @@ class Certificate(Quality):
     @property
     def covered_least(self) -> float:
         """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
-        errors = -float(ndtri((1 - SURE) / self.tails.n_tails))
-        return COVERED - errors * (COVERED / self.tail_draws) ** 0.5
+        beyond = (1 - SURE) / self.tails.n_tails
+        errors = -float(ndtri(beyond))
+        chance = (COVERED / self.tail_draws) ** 0.5
+        return COVERED - errors * chance
 
     @property
     def shortfall(self) -> str:
@@ -156,9 +158,11 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     """
     n = len(log_ratio)
     if not np.isfinite(log_ratio).all():
-        return PSIS(np.inf, 1.0, np.full(n, 1.0 / n))
+        equal = np.full(n, 1.0 / n)
+        return PSIS(np.inf, 1.0, equal)
     if np.ptp(log_ratio) < 1e-10:
-        return PSIS(-np.inf, float(n), np.full(n, 1.0 / n))
+        equal = np.full(n, 1.0 / n)
+        return PSIS(-np.inf, float(n), equal)
     log_weights = log_ratio - log_ratio.max()
     order = np.argsort(log_weights)
     length = int(3 * n**0.5 if n > 225 else n / 5)  # of the tail
@@ -192,13 +196,16 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     level = np.arange(n_points) + 0.5
     points = 1 - np.sqrt(n_points / level)
     points = points / (3 * quartile) + 1 / excess[-1]  # of theta = -shape / scale
-    shapes = np.log1p(-points[:, None] * excess).mean(axis=1)
-    height = n * (np.log(-points / shapes) - shapes - 1)
-    mass = normalised(height)
+    products = points[:, None] * excess
+    shapes = np.log1p(-products).mean(axis=1)
+    log_likelihood = n * (np.log(-points / shapes) - shapes - 1)
+    mass = normalised(log_likelihood)
     mass[mass < 10 * np.finfo(float).eps] = 0.0
     theta = float(points @ mass / mass.sum())
     shape = float(np.log1p(-theta * excess).mean())
-    return (n * shape + 5) / (n + 10), -shape / theta
+    prior_draws = 10  # of shape 1/2
+    of_draws = n * shape
+    return (of_draws + prior_draws / 2) / (n + prior_draws), -shape / theta
 
 
 def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
@@ -207,7 +214,8 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
     Of quantities `values` (draws, quantities), normalised weights (draws,), and the indices `kept`
     of an equally weighted sample of the draws, for the quantiles.
     """
-    lower, upper = np.quantile(values[kept], [TAIL, 1 - TAIL], axis=0)
+    sample = values[kept]
+    lower, upper = np.quantile(sample, [TAIL, 1 - TAIL], axis=0)
     effective = np.inf
     covered = np.inf
     powers = np.stack([weights, weights**2])
@@ -216,8 +224,10 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
         with np.errstate(divide="ignore", invalid="ignore"):
             in_tail = mass**2 / squared
             share = inside.sum(axis=0) / (mass * len(kept))
-        effective = min(effective, float(np.nanmin(in_tail, initial=np.inf)))
-        covered = min(covered, float(np.nanmin(share, initial=np.inf)))
+        least_effective = np.nanmin(in_tail, initial=np.inf)
+        least_share = np.nanmin(share, initial=np.inf)
+        effective = min(effective, float(least_effective))
+        covered = min(covered, float(least_share))
     return Tails(effective, covered, 2 * values.shape[1])
 
 

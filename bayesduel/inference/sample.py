@@ -110,12 +110,14 @@ def sample(
     if not found.certificate.holds:
         other = approximation.certified(proposals, rng, progress)
         if other is not None and other.holds:
-            stats = {"lp": proposals.log_density}
-            stats = stats if np.isfinite(proposals.log_density).all() else {}
+            stats = {}
+            if np.isfinite(proposals.log_density).all():
+                stats["lp"] = proposals.log_density
             every = slice(None)
             return _kept(approximation, proposals, every, stats, other, rng, log_likelihood)
-        many = proposals.x.shape[1] > REFINED
-        far_off = many and found.psis.effective < HOPELESS * len(proposals.x)
+        n_made, size = proposals.x.shape
+        hopeless = found.psis.effective < HOPELESS * n_made
+        far_off = size > REFINED and hopeless
         if not (instead and far_off):
             found = _multiplied(_refined(found, n, rng), n, rng)
     made = found.proposals
@@ -156,7 +158,8 @@ class _Weighed:
     @property
     def worth(self) -> tuple[bool, float]:
         """Whether the weights can be trusted, and the effective share of the draws."""
-        return self.psis.khat < TRUSTED, self.psis.effective / len(self.proposals.x)
+        share = self.psis.effective / len(self.proposals.x)
+        return self.psis.khat < TRUSTED, share
 
     @property
     def certificate(self) -> Certificate:
@@ -179,7 +182,8 @@ def _weighed(
         return _Weighed(approximation, proposals, psis, Tails.of_exact(n), kept)
     named = approximation.parameters(proposals.x, proposals.hyper, rng)
     columns = [values.reshape(len(values), -1) for values in named.values()]
-    measured = tails(np.concatenate(columns, axis=1), psis.weights, kept)
+    every = np.concatenate(columns, axis=1)
+    measured = tails(every, psis.weights, kept)
     return _Weighed(approximation, proposals, psis, measured, kept)
 
 
@@ -187,13 +191,15 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """Return the draws of the best of several refinements, or those `found`."""
     best = last = found
     for _ in range(ROUNDS):
+        weights = tempered(last.psis.weights)
         try:
-            better = last.approximation.refined(last.proposals, tempered(last.psis.weights))
+            better = last.approximation.refined(last.proposals, weights)
         except FloatingPointError:  # no skewed density along some axis
             break
         if better is None:
             break
-        last = _weighed(better, better.propose(max(n, LEARNING), rng), n, rng)
+        proposals = better.propose(max(n, LEARNING), rng)
+        last = _weighed(better, proposals, n, rng)
         if last.worth > best.worth:
             best = last
         if last.certificate.holds:
@@ -215,8 +221,10 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
         0.5 * certificate.tail_draws / found.tails.effective,
         COVERED / found.tails.covered,
     )
-    times = min(MOST, int(np.ceil(max(wanted) * len(made.x) / n)))
-    more = times * n - len(made.x)
+    n_made = len(made.x)
+    needed = max(wanted) * n_made
+    times = min(MOST, int(np.ceil(needed / n)))
+    more = times * n - n_made
     if more <= 0:
         return found
     added = found.approximation.propose(more, rng)

@@ -312,7 +312,7 @@ def cluster_covariance(
         others = np.zeros(len(asked))
         if n_rest:
             others = _of_others(asked, prior, informed)
-        moments = []
+        moments: list[tuple[float, float]] = []
         for start in range(0, len(asked), TOGETHER):
             together = asked[start : start + TOGETHER]
             parts = _parts(together.T, informed, tastes, variance)

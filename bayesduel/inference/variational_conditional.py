@@ -176,8 +176,7 @@ def conditional_at(
             too_far = max(1.0, by_cells / far)
             step = step / too_far**0.5
         x = x + step
-        factored = arrow is not None and bent is found
-        if factored and changed > STILL:
+        if arrow is not None and bent is found and changed > STILL:
             before = variance
             variance = layout.spread(arrow)
             changed = _apart(variance, before)
