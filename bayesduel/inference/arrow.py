@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.linalg.lapack import dpotri, dtrtri, dtrtrs
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bayesduel.inference.conditional_mode import ascent, cholesky, solved
+from bayesduel.inference.conditional_mode import ascent, cholesky, half_log_det, solved
 from bayesduel.inference.crossed import EXACT, Crossing
 from bayesduel.inference.design import Gram, ScoreDesign, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
@@ -67,8 +67,7 @@ class Arrow(NamedTuple):
         """Half the log determinant of the precision."""
         diagonals = np.diagonal(self.roots, axis1=1, axis2=2)
         blocks = np.log(diagonals).sum(dtype=float)
-        border = np.log(self.border.diagonal()).sum()
-        whole = float(border - blocks)
+        whole = float(half_log_det(self.border) - blocks)
         if self.crossing is None:
             return whole
         return whole + self.crossing.log_det / 2
@@ -147,6 +146,13 @@ class Layout:
     def kind(self) -> Any:
         """Type of what is kept of groups: crossed ones are many numbers, and single."""
         return np.float32 if self.crossed else np.float64
+
+    @cached_property
+    def place_in_border(self) -> np.ndarray:
+        """Where in the border each coefficient is, -1 of those of groups, (size,)."""
+        place = np.full(self.density.size, -1)
+        place[self.border] = np.arange(len(self.border))
+        return place
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
@@ -294,12 +300,10 @@ class Layout:
     def priors(self, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
         """Return the prior precision of the border, (p, p), and of the groups, (groups, m)."""
         p = len(self.border)
-        at = np.full(self.density.size, -1)
-        at[self.border] = np.arange(p)
         known = np.zeros((p, p))
         tight = np.zeros(self.density.size)
         for piece in prior.pieces:
-            place = at[piece.here]
+            place = self.place_in_border[piece.here]
             if place[0] >= 0:
                 known[np.ix_(place, place)] += piece.dense()
             else:

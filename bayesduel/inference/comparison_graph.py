@@ -147,6 +147,11 @@ class ScorePrecision:
     diagonal: np.ndarray  # of the matrix, shape (K,)
     off: "sparse.csr_array"  # minus the rest of the matrix, sparse, (K, K)
 
+    @property
+    def conditional_variance(self) -> np.ndarray:
+        """The variance of each score given all others, shape (K,)."""
+        return 1 / self.diagonal
+
     def solve(
         self, right: np.ndarray, start: np.ndarray | None = None, *, tolerance: float = 1e-6
     ) -> np.ndarray:

@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesduel.inference.design import centre, uncentre
+from bayesduel.inference.gaussian_prior import LOG_2PI
 from bayesduel.inference.hyper_grid import Grid, spline
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.settings import Arrays
@@ -25,6 +26,7 @@ __all__ = [
     "cholesky",
     "find_mode",
     "grid_variables",
+    "half_log_det",
     "log_scales",
     "named_parameters",
     "score_covariance",
@@ -51,9 +53,8 @@ class Mode:
     @property
     def log_marginal(self) -> float:
         """Laplace's approximation of the log marginal density of the hyperparameter."""
-        half_log_det = float(np.log(self.factor.diagonal()).sum())
-        constant = len(self.x) / 2 * np.log(2 * np.pi)
-        return self.value + constant - half_log_det
+        constant = len(self.x) / 2 * LOG_2PI
+        return self.value + constant - half_log_det(self.factor)
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -274,6 +275,11 @@ def cholesky(precision: np.ndarray) -> np.ndarray:
     if failed:
         raise FloatingPointError("the posterior has no curvature in some direction")
     return factor
+
+
+def half_log_det(factor: np.ndarray) -> float:
+    """Return half the log determinant of a matrix, given its Cholesky factor."""
+    return float(np.log(factor.diagonal()).sum())
 
 
 def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:

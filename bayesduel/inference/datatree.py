@@ -87,6 +87,7 @@ def datatree(
     `layout` is the number of chains, and of draws of each.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
+    # draws of P are a group of their own
     found = {name: values for name, values in drawn.posterior.items() if name != "preference"}
     for name, values in found.items():
         own = dims.get(name, ())

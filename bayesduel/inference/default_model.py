@@ -152,33 +152,42 @@ class DefaultModel:
         reasons = [why] if why else []
         model, why = _with_covariates(model, duels)
         reasons += [why] if why else []
-        sides = sides_of(duels)
-        if model.terms.reads_order:
-            pass
-        elif self.side_advantage is False:
-            if sides.meaning:
-                reasons.append(f"An advantage of {sides.left} is left out, as asked.")
-        elif self.side_advantage or (sides.meaning and isinstance(model, ScoreModel)):
-            apart = model.terms.find(Sources)  # whose sources have an advantage each
-            model = model + SideAdvantage(by=apart.by if apart else None)
-            why = sides.why if sides.meaning else "it was asked for"
-            reasons.append(f"An advantage of {sides.left} is in the fitted model: {why}.")
-        elif sides.meaning:
-            reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
-        elif _in_doubt(sides, duels, model):
-            model = model + SideAdvantage()
-            reasons.append(
-                f"An advantage of {sides.left} is in the fitted model: pairs are listed in one "
-                "order only, and may have been shown in it."
-            )
-        elif duels.ordered:
-            reasons.append(f"{begun(sides.why)}. No side advantage is in the fitted model.")
+        model, why = self._with_side_advantage(model, duels, name)
+        reasons += [why] if why else []
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
         model, why = self._with_groups(model, duels, noun)
         reasons += [why] if why else []
         return Choice(model, tuple(reasons))
+
+    def _with_side_advantage(self, model: Model, duels: Duels, name: str) -> tuple[Model, str]:
+        """Return the model with a side advantage if it should have one, and what is said of it.
+
+        name: of the model whose response it has.
+        """
+        if model.terms.reads_order:
+            return model, ""
+        sides = sides_of(duels)
+        advantage = f"An advantage of {sides.left}"
+        if self.side_advantage is False:
+            return model, f"{advantage} is left out, as asked." if sides.meaning else ""
+        can_have = isinstance(model, ScoreModel)
+        if self.side_advantage or (sides.meaning and can_have):
+            apart = model.terms.find(Sources)  # whose sources have an advantage each
+            own = SideAdvantage(by=apart.by if apart else None)
+            why = sides.why if sides.meaning else "it was asked for"
+            return model + own, f"{advantage} is in the fitted model: {why}."
+        if sides.meaning:
+            return model, f"A model {name} cannot have the advantage of {sides.left}."
+        if _in_doubt(sides, duels, model):
+            return model + SideAdvantage(), (
+                f"{advantage} is in the fitted model: pairs are listed in one order only, and may "
+                "have been shown in it."
+            )
+        if duels.ordered:
+            return model, f"{begun(sides.why)}. No side advantage is in the fitted model."
+        return model, ""
 
     def _with_groups(self, model: Model, duels: Duels, noun: str) -> tuple[Model, str]:
         """Return the model with effects of arms by group if it should have them, and why."""

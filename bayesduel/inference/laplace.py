@@ -29,6 +29,7 @@ from bayesduel.inference.conditional_mode import (
     start_at,
 )
 from bayesduel.inference.draws import Proposals
+from bayesduel.inference.gaussian_prior import LOG_2PI
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
@@ -64,7 +65,7 @@ class LaplaceApproximation(DensityApproximation):
         away, log_volume = spread(grid, hyper, normal)
         square = (normal**2).sum(axis=1)
         log_q = log_proposal - 0.5 * square - log_volume
-        log_q -= density.size / 2 * np.log(2 * np.pi)
+        log_q -= density.size / 2 * LOG_2PI
         x = centres(grid, hyper) + away
         return x, hyper[:, None], log_q
 

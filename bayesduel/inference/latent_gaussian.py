@@ -35,6 +35,7 @@ from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
 from bayesduel.inference.conditional_mode import named_parameters, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals, normalised
+from bayesduel.inference.gaussian_prior import LOG_2PI
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.psis import Quality, resample
 from bayesduel.inference.scale_grid import (
@@ -307,8 +308,7 @@ class LatentGaussian(DensityApproximation):
         normal = rng.standard_normal((n, size), dtype=self.layout.kind)
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
-            log_2pi = np.log(2 * np.pi)
-            return normal, -0.5 * square - size / 2 * log_2pi
+            return normal, -0.5 * square - size / 2 * LOG_2PI
         shrunk = rng.chisquare(FREEDOM, n)
         stretch = np.sqrt(FREEDOM / shrunk)
         student = normal * stretch[:, None]

@@ -219,6 +219,10 @@ class LinearPredictor:
             total += by_draw.sum(axis=1)
         return total
 
+    def log_prior_of_scales(self, phi: np.ndarray) -> float:
+        """Return the log prior of hyperparameters (q,)."""
+        return float(self.log_hyper(phi[None])[0])
+
     def log_prior(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log prior of draws, (n,), of x (n, size) and phi (n, q)."""
         total = self.log_hyper(phi)
@@ -475,7 +479,7 @@ class LinearPredictor:
             cells = self.response.log_likelihood(eta[None], known, self.data)
         pulled = prior.pull(x)
         away = x - prior.mean
-        value = cells.sum() + self.log_hyper(given[None])[0]
+        value = cells.sum() + self.log_prior_of_scales(given)
         value += prior.half_log_det - 0.5 * away @ pulled
         gradient = self.likelihood_slope(found) - pulled
         precision = self.bent(found) + prior.precision

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import PosteriorDraws, chains_joined
 from bayesduel.inference.mixing import FEW, bulk_ess, rhat
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.models.settings import Arrays
@@ -31,6 +31,7 @@ __all__ = [
     "run_chains",
     "sample_nuts",
     "statistics_of",
+    "variable_names",
     "well_informed",
 ]
 
@@ -96,11 +97,16 @@ def sample_nuts(
     found = {}
     for name, variable in tree["posterior"].data_vars.items():
         if not str(name).endswith(INNER):
-            found[str(name)] = variable.values.reshape(-1, *variable.shape[2:])
+            found[str(name)] = chains_joined(variable.values)
     stats = statistics_of(tree)
     return completed(
         model, cells, found, stats, chains=chains, seed=seed, log_likelihood=log_likelihood
     )
+
+
+def variable_names(built: Any) -> list[str]:
+    """Return the names of what a ``pm.Model`` draws and derives."""
+    return [variable.name for variable in (*built.free_RVs, *built.deterministics)]
 
 
 def statistics_of(tree: "xr.DataTree") -> dict[str, np.ndarray]:
@@ -323,8 +329,7 @@ def _compiled(model: Any, cells: Any) -> Any:
     sizes = tuple((name, len(labels)) for name, labels in coords.items() if labels is not None)
     key = (model, centred, sizes)
     if key not in _COMPILED:
-        variables = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
-        kept = [name for name in variables if name != "preference"]
+        kept = [name for name in variable_names(built) if name != "preference"]
         if len(_COMPILED) >= KEPT:
             _COMPILED.pop(next(iter(_COMPILED)))
         keep_generated_source()

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.gaussian_prior import Families, log_projected
-from bayesduel.inference.nuts import INNER
+from bayesduel.inference.nuts import INNER, variable_names
 from bayesduel.inference.term_coefficients import members_of
 from bayesduel.models.prior import Entries, normals
 from bayesduel.models.scores import FAMILY
@@ -151,8 +151,8 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     logging.getLogger("pymc.sampling.forward").setLevel(logging.WARNING)  # it names what it draws
     with model.build(cells) as built, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
-        drawn = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
-        kept = [name for name in drawn if name not in ("eta", "preference")]
+        derived = ("eta", "preference")
+        kept = [name for name in variable_names(built) if name not in derived]
         tree = pm.sample_prior_predictive(
             n,
             var_names=kept,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
-from bayesduel.inference.conditional_mode import solved
+from bayesduel.inference.conditional_mode import half_log_det, solved
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.variational_conditional import (
     Conditional,
@@ -183,11 +183,9 @@ def settled(
         off = (pull - pulled)[layout.border]
         gained = off @ solved(beside.border, off)
         lost = (x - prior.mean) @ pulled
-        half_log_det = float(np.log(beside.border.diagonal()).sum())
-        value = prior.half_log_det - half_log_det
+        value = prior.half_log_det - half_log_det(beside.border)
         value += 0.5 * float(gained - lost)
-        log_hyper = density.log_hyper(ahead[None])
-        return -value - float(log_hyper[0])
+        return -value - density.log_prior_of_scales(ahead)
 
     found = minimize(fall, start, options={"gtol": 0.05})
     return np.asarray(found.x)

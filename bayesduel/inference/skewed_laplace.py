@@ -35,6 +35,7 @@ from bayesduel.inference.conditional_mode import (
     Mode,
     centres,
     grid_variables,
+    half_log_det,
     spread,
     standardised,
 )
@@ -83,8 +84,8 @@ class SkewedConditional:
     @property
     def log_marginal(self) -> float:
         """Approximate log marginal density of the hyperparameter."""
-        half_log_det = float(np.log(self.factor.diagonal()).sum())
-        return self.log_height + self.log_mass - half_log_det  # the volume of the axes
+        log_volume = -half_log_det(self.factor)  # of the axes
+        return self.log_height + self.log_mass + log_volume
 
 
 @dataclass(frozen=True, eq=False)

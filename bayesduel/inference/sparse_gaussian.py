@@ -162,7 +162,7 @@ class SparseGaussian:
                 squares += square
                 if progress is not None:
                     progress(done / len(starts))
-        own = 1 / self.precision.scores.diagonal
+        own = self.precision.scores.conditional_variance
         error = self._standard_error(own + squares / n)
         level = np.clip(stratified(n, rng), 1e-12, 1 - 1e-12)
         away = self.log_scale_sd * ndtri(level)
@@ -265,7 +265,7 @@ class SparseGaussian:
             value = max(better, value)
             if gain < 1e-3:
                 break
-        return replace(found, variance=1 / precision.scores.diagonal)
+        return replace(found, variance=precision.scores.conditional_variance)
 
     def _log_density(self) -> float:
         graph = self.graph
@@ -294,14 +294,14 @@ class SparseGaussian:
         found = replace(self, log_scale=log_scale)
         graph = self.graph
         tau = float(np.exp(-2 * log_scale))
-        remote = self.variance - 1 / self.precision.scores.diagonal
+        remote = self.variance - self.precision.scores.conditional_variance
         probes = PROBES.times(graph.n_arms)
         for k in range(INNER):
             slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
             step, turn = precision.solve(right, other, tolerance=FORCING)
-            own = 1 / precision.scores.diagonal
+            own = precision.scores.conditional_variance
             found = replace(
                 found,
                 mean=found.mean + step,

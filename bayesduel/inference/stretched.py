@@ -16,6 +16,7 @@ import xarray as xr
 from scipy.special import gammaincinv
 
 from bayesduel.inference.design import centre, uncentre
+from bayesduel.inference.draws import chains_joined
 from bayesduel.models import Model, Scores, Term
 from bayesduel.models.settings import Arrays
 
@@ -27,7 +28,7 @@ def draws_in(group: xr.Dataset) -> dict[str, np.ndarray]:
     found = {}
     for name, values in group.data_vars.items():
         if name != "preference":  # in fits of earlier versions
-            found[str(name)] = values.values.reshape(-1, *values.shape[2:])
+            found[str(name)] = chains_joined(values.values)
     return found
 
 

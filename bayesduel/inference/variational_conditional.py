@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
 from bayesduel.inference.crossed import EXACT
-from bayesduel.inference.gaussian_prior import Prior
+from bayesduel.inference.gaussian_prior import LOG_2PI, Prior
 from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.models.response import Derivatives
 
@@ -195,19 +195,22 @@ def conditional_at(
 def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
     """Return the evidence bound of a conditional, whose prior is given."""
     phi = here.phi
-    deviation = np.sqrt(here.variance)
-    eta = density.eta(here.x) + AT[:, None] * deviation
-    cells = density.likelihood(here.x, phi, eta)
+    cells = density.likelihood(here.x, phi, _at_nodes(density, here))
     expected = float((MASS @ cells).sum())
     square = _square(prior, here.x)
     value = expected + prior.half_log_det - 0.5 * square
     weight = np.maximum(-here.bent.bend, 0.0)
     spread = float((weight * here.variance).sum())
     value += 0.5 * spread - here.arrow.half_log_det
-    constant = 0.5 * density.size * np.log(2 * np.pi)
-    log_hyper = float(density.log_hyper(phi[None])[0])
-    value += constant + log_hyper
+    constant = 0.5 * density.size * LOG_2PI
+    value += constant + density.log_prior_of_scales(phi)
     return value
+
+
+def _at_nodes(density: LinearPredictor, here: Conditional) -> np.ndarray:
+    """Return the predictor of each cell at the nodes of the quadrature, (nodes, cells)."""
+    deviation = np.sqrt(here.variance)
+    return density.eta(here.x) + AT[:, None] * deviation
 
 
 def _slope(layout: Layout, here: Conditional) -> np.ndarray:
@@ -321,11 +324,8 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
     x = here.x
     variance = layout.join(*here.arrow.variances())
     covariance = here.arrow.covariance()
-    at = np.full(density.size, -1)
-    at[layout.border] = np.arange(len(layout.border))
     responds = responding(density)
-    deviation = np.sqrt(here.variance)
-    eta = density.eta(x) + AT[:, None] * deviation
+    eta = _at_nodes(density, here)
 
     def value(phi: np.ndarray) -> float:
         prior = density.prior(phi)
@@ -335,11 +335,11 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
                 trace = piece.tight @ variance[piece.here]
                 total -= 0.5 * float(trace)
                 continue
-            place = at[piece.here]
+            place = layout.place_in_border[piece.here]
             among = covariance[np.ix_(place, place)]
             products = piece.dense() * among
             total -= 0.5 * float(products.sum())
-        total += float(density.log_hyper(phi[None])[0])
+        total += density.log_prior_of_scales(phi)
         changed = phi != here.phi
         if changed[responds].any():
             cells = MASS @ density.likelihood(x, phi, eta)
