@@ -117,7 +117,10 @@ class Layout:
         """The curvature of the border, of groups with it, and of groups."""
         border = self.to_border
         groups = self.to_groups
-        return Gram(border, border), Gram(groups, border), Gram(groups, groups)
+        of_border = Gram(border, border)
+        between = Gram(groups, border)
+        of_groups = Gram(groups, groups)
+        return of_border, between, of_groups
 
     @cached_property
     def _touched(self) -> sparse.csr_array:

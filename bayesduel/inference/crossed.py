@@ -122,7 +122,8 @@ class Crossing:
         for k in range(STEPS):
             last_part = beta.astype(here.dtype) * before
             ahead = here + self.times(here) - last_part
-            matrix[:, k, k] = alpha = inner(here, ahead)
+            alpha = inner(here, ahead)
+            matrix[:, k, k] = alpha
             ahead -= alpha.astype(here.dtype) * here
             begun = matrix[:, : k + 1, : k + 1]
             value, vector = np.linalg.eigh(begun)
@@ -136,7 +137,8 @@ class Crossing:
             if abs(found - last) < SETTLED:
                 break
             if k + 1 < STEPS:
-                matrix[:, k, k + 1] = matrix[:, k + 1, k] = beta
+                matrix[:, k, k + 1] = beta
+                matrix[:, k + 1, k] = beta
             before = here
             length = np.maximum(beta, 1e-30)
             here = ahead / length.astype(here.dtype)

@@ -13,6 +13,7 @@ import bayesduel
 from bayesduel.inference.accessor import SAMPLED
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors, prior_words
+from bayesduel.models.settings import Arrays
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
@@ -109,20 +110,8 @@ def datatree(
     # and names them in the order of each array's own. Of several such arrays one is named rightly.
     in_order = sorted(found, key=lambda name: len(dims.get(name, ())) < 2)
     posterior = {name: laid(found[name], *dims.get(name, ())) for name in in_order}
-    of_duels = model.log_type != "pulls"
-    coords: dict[str, Any] = {**sampling, "arm": arms}
-    if of_duels:
-        coords["opponent"] = arms
-    used = {d for names, _ in posterior.values() for d in names}
-    if "pair" in used:
-        first, second = np.triu_indices(len(arms), 1)
-        coords["pair_first"] = ("pair", arms[first])
-        coords["pair_second"] = ("pair", arms[second])
-    for name, values in model.terms.coords(log).items():
-        if name in used:
-            labels = np.asarray(values)
-            kind = object if isinstance(labels.flat[0], str) else None
-            coords[name] = np.array(values, dtype=kind)
+    axes = {axis for names, _ in posterior.values() for axis in names}
+    coords = sampling | _labels(model, log, arms, axes)
     statistics = {name: laid(values) for name, values in drawn.stats.items()}
     groups = {
         "posterior": dataset(posterior, coords=coords),
@@ -144,8 +133,8 @@ def datatree(
             by_cell = {"outcome": laid(drawn.log_likelihood, "cell")}
             groups[BY_CELL] = dataset(by_cell, coords=sampling)
     if drawn.extra:
-        axes = ("arm", "opponent", "attribute")
-        kept = {name: values for name, values in coords.items() if name in axes}
+        of_mode = ("arm", "opponent", "attribute")
+        kept = {name: values for name, values in coords.items() if name in of_mode}
         groups["laplace"] = dataset(drawn.extra, coords=kept)
     if model.terms.items is not None:
         groups["items"] = model.terms.items.to_dataset()
@@ -161,6 +150,23 @@ def datatree(
         tree[name].attrs["inference_library"] = library
     tree["posterior"].attrs["covariance"] = "model"
     return tree
+
+
+def _labels(model: Any, log: Any, arms: np.ndarray, axes: set[str]) -> dict[str, Any]:
+    """Return the labels of arms and of further axes of parameters, by name."""
+    found: dict[str, Any] = {"arm": arms}
+    if model.log_type != "pulls":
+        found["opponent"] = arms
+    if "pair" in axes:
+        first, second = np.triu_indices(len(arms), 1)
+        found["pair_first"] = ("pair", arms[first])
+        found["pair_second"] = ("pair", arms[second])
+    for name, values in model.terms.coords(log).items():
+        if name in axes:
+            labels = np.asarray(values)
+            kind = object if isinstance(labels.flat[0], str) else None
+            found[name] = np.array(values, dtype=kind)
+    return found
 
 
 def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -> None:
@@ -243,17 +249,7 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             "constant_data": dataset({"n": ("cell", log.n)}),
         }
     if model.log_type == "rankings":
-        known: dict[str, Any] = {
-            "ranking_of_entry": ("entry", log.ranking),
-            "arm_of_entry": ("entry", log.arm),
-        }
-        for name in ("first", "second", "n"):
-            known[name] = ("cell", data[name])
-        known["weight"] = ("ranking", log.weight)
-        return {
-            "observed_data": dataset({"place": ("entry", log.place)}),
-            "constant_data": dataset(known, coords={"arm": arms}),
-        }
+        return _observed_rankings(log, data, arms)
     cell: dict[str, Any] = {}
     for name, column in cells.seen.columns.items():
         if name != "left_first":
@@ -291,3 +287,18 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             observed = {"outcome": ("cell", points)}
     constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
     return {"observed_data": dataset(observed), "constant_data": constant}
+
+
+def _observed_rankings(log: Any, data: Arrays, arms: np.ndarray) -> dict[str, xr.Dataset]:
+    """Return the places of rankings, and who was in them."""
+    known: dict[str, Any] = {
+        "ranking_of_entry": ("entry", log.ranking),
+        "arm_of_entry": ("entry", log.arm),
+    }
+    for name in ("first", "second", "n"):
+        known[name] = ("cell", data[name])
+    known["weight"] = ("ranking", log.weight)
+    return {
+        "observed_data": dataset({"place": ("entry", log.place)}),
+        "constant_data": dataset(known, coords={"arm": arms}),
+    }

@@ -64,7 +64,8 @@ def reduce(matrix: np.ndarray) -> np.ndarray:
     rows = inner.sum(axis=1)
     level = r * (edge - c * edge.sum())
     side = c * rows + level
-    constant = c * c * rows.sum() + r * r * corner
+    squares = r * r * corner
+    constant = c * c * rows.sum() + squares
     result = inner - (side - constant)[:, None]
     result -= side
     return result
@@ -276,7 +277,8 @@ class SideDifferences(ScoreDesign):
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
-        return side_differences(self.scores.rows(cells), self.beside.rows(cells))
+        scores = self.scores.rows(cells)
+        return side_differences(scores, self.beside.rows(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,7 +360,8 @@ def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside:
         return PairDifferences(first, second, n_arms, beside)
     scores = centre(np.eye(n_arms - 1)).T
     free = scores[first] - scores[second]
-    return Columns(np.column_stack([free, whole(beside.jacobian)]))
+    beside_scores = whole(beside.jacobian)
+    return Columns(np.column_stack([free, beside_scores]))
 
 
 def side_differences(scores: Columns, beside: Columns) -> Design:
@@ -369,9 +372,12 @@ def side_differences(scores: Columns, beside: Columns) -> Design:
         return SideDifferences(scores, n_arms, beside)
     centring = centre(np.eye(n_arms - 1)).T
     free = scores.jacobian @ centring
-    return Columns(np.column_stack([free, whole(beside.jacobian)]))
+    beside_scores = whole(beside.jacobian)
+    return Columns(np.column_stack([free, beside_scores]))
 
 
 def whole(matrix: Any) -> np.ndarray:
     """Return an array, or a sparse matrix as one."""
-    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    return np.asarray(matrix.toarray())

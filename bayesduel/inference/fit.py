@@ -302,7 +302,8 @@ def tree_of(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
-        answer_by(tree, tree.duel.covariance(), level_shares(model, duels))
+        covariance = tree.duel.covariance()
+        answer_by(tree, covariance, level_shares(model, duels))
         if preference and model.log_type != "pulls":
             with_preference(tree, model)
     return tree
@@ -343,7 +344,8 @@ def sampled(
     asked, reasons = choose_model(model, duels, priors)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
-    _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)
+    n_asked = DRAWS if draws is None else draws
+    _check(duels, asked, method, n_asked, chains, seed)
     sparse = takes_sparse(asked, duels, method)
     fewer = draws is None  # where many cost much
     if draws is None:
@@ -533,7 +535,8 @@ def _by_nuts(
 
     density = linear_predictor(model, cells)
     if fewer:
-        draws = -(-NUTS_DRAWS.times(density.size) // chains)
+        fewer_draws = NUTS_DRAWS.times(density.size)
+        draws = -(-fewer_draws // chains)
     settings = {"draws": draws, "chains": chains, "seed": seed, **options}
     try:
         return sample_hamiltonian(density, cells, **settings)
@@ -610,16 +613,15 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     if model.log_type == "pulls":
         return {"source": duels.source, "n_pulls": duels.n_pulls}
     files = duels.read_summary.files
-    added = json.dumps([fingerprint(duels)] if files else [])
-    batches = json.dumps([fingerprint_of_votes(duels)])
+    fingerprints = [fingerprint(duels)] if files else []
     pairs = duels.duels if model.log_type == "rankings" else duels
     parts = components(pairs) if _ranks_arms(model) else [duels.arms]
     found = {
         "source": duels.read_summary.source,
         "reading": json.dumps(dict(duels.read_summary.reading)),
         "understood": json.dumps(duels.reading.to_dict()),
-        "added": added,
-        "batches": batches,
+        "added": json.dumps(fingerprints),
+        "batches": json.dumps([fingerprint_of_votes(duels)]),
     }
     if model.log_type == "rankings":
         found["n_rankings"] = duels.n_rankings

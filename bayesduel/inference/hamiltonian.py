@@ -343,7 +343,8 @@ class StandardCoordinates:
         information = start.information[here].reshape(shape)
         middle = start.x[here].reshape(shape)
         mean = self._mean[here].reshape(shape)
-        return laid(inverse, tight, information, middle, mean, u[here].reshape(shape))
+        coordinates = u[here].reshape(shape)
+        return laid(inverse, tight, information, middle, mean, coordinates)
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
@@ -557,7 +558,8 @@ def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     posterior = tree["posterior"]
     x = posterior["x"].to_numpy()
     phi = posterior["phi"].to_numpy()
-    return x.reshape(-1, x.shape[-1]), phi.reshape(-1, phi.shape[-1])
+    x = x.reshape(-1, x.shape[-1])
+    return x, phi.reshape(-1, phi.shape[-1])
 
 
 def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
@@ -576,7 +578,8 @@ def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
         pulled = density.likelihood_slope(found)
         slope += (curved + pulled) / len(x)
     information = _information(squared, votes, own)
-    return Start(slope / information, phi.mean(axis=0), votes, information)
+    middle = phi.mean(axis=0)
+    return Start(slope / information, middle, votes, information)
 
 
 def _curvatures(found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
@@ -608,8 +611,7 @@ def start_of(density: LinearPredictor) -> Start:
         x = _climbed(density, concave, prior, information, x, phi)
         if k:
             phi = _fitted_scales(density, x, information, prior, phi)
-    finite = np.isfinite(x).all() and np.isfinite(phi).all()
-    if not finite:
+    if not np.isfinite(x).all() or not np.isfinite(phi).all():
         raise FloatingPointError("the posterior has no finite mode to start from")
     return Start(x, phi, votes, information)
 

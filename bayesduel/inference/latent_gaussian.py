@@ -140,7 +140,8 @@ class LatentGaussian(DensityApproximation):
     @property
     def _chained(self) -> bool:
         """Whether a Gibbs chain certifies the draws, in place of weights."""
-        return self.model.response.score_link == "logit" and self.density.size > SMALL
+        logistic = self.model.response.score_link == "logit"
+        return logistic and self.density.size > SMALL
 
     @cached_property
     def _z(self) -> np.ndarray:
@@ -250,7 +251,8 @@ class LatentGaussian(DensityApproximation):
             group[f"{name}_mode"] = (dims.get(name, ()), value)
         if "score" in found:
             cut = len(found["score"]) - 1
-            covariance = self.top.arrow.covariance()[:cut, :cut]
+            whole = self.top.arrow.covariance()
+            covariance = whole[:cut, :cut]
             by_score = centre(covariance)
             group["score_cov"] = (("arm", "opponent"), centre(by_score.T))
         return group
@@ -269,7 +271,8 @@ class LatentGaussian(DensityApproximation):
         middle = weights @ proposals.hyper
         away = proposals.hyper[chosen] - middle
         phi = middle + BEYOND * away
-        z = np.linalg.solve(self.root, (phi - self.top.phi).T).T
+        shift = phi - self.top.phi
+        z = np.linalg.solve(self.root, shift.T).T
         return self._joined(self._at(z))
 
     def _at(self, z: np.ndarray) -> list[Conditional]:
@@ -369,7 +372,8 @@ class LatentGaussian(DensityApproximation):
         By the fall of the bound to nodes on the axis; 1 without such a node.
         """
         z = self._z
-        middle = int(np.argmin((z**2).sum(axis=1)))
+        distance = (z**2).sum(axis=1)
+        middle = int(np.argmin(distance))
         deviation = np.ones(z.shape[1])
         for k in range(z.shape[1]):
             others = np.delete(z, k, axis=1)

@@ -71,7 +71,11 @@ class LinearPredictor:
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Dimensions of the parameters, by name."""
-        return {name: block.term.free_dims for name, block in self.terms.items() if block.lengths}
+        found = {}
+        for name, block in self.terms.items():
+            if block.lengths:
+                found[name] = block.term.free_dims
+        return found
 
     @cached_property
     def response(self) -> Response:
@@ -122,7 +126,8 @@ class LinearPredictor:
         for block in self.terms.values():
             each = np.resize(block.term.typical, block.size)
             sizes.append(each * self.unit)
-        return np.concatenate([*sizes, np.ones(len(self.own))])
+        of_own = np.ones(len(self.own))
+        return np.concatenate([*sizes, of_own])
 
     # -- parameters ------------------------------------------------------------------------
 
@@ -131,7 +136,8 @@ class LinearPredictor:
         found = split_blocks(x, self.blocks)
         for name, block in self.terms.items():
             if len(block.lengths) > 1:
-                found[name] = found[name].reshape(*x.shape[:-1], *block.lengths)
+                shape = (*x.shape[:-1], *block.lengths)
+                found[name] = found[name].reshape(shape)
         return found
 
     def pack(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -157,8 +163,9 @@ class LinearPredictor:
 
     def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, each (n, 1) or (n, length), of phi (n, q)."""
+        n = len(phi)
         scales = self.hyper_parameters(phi)
-        return {name: scale.reshape(len(phi), -1) for name, scale in scales.items()}
+        return {name: scale.reshape(n, -1) for name, scale in scales.items()}
 
     def _known(self, x: np.ndarray, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return what the response asks beside eta: its own numbers and scales, draws first."""
@@ -191,8 +198,8 @@ class LinearPredictor:
             half_log_det += 0.5 * log_tight - constant
             if piece.inverse is not None:
                 n_apart = block.size // len(piece.inverse)
-                log_det = float(np.linalg.slogdet(piece.inverse)[1])
-                half_log_det += 0.5 * n_apart * log_det
+                _, log_det = np.linalg.slogdet(piece.inverse)
+                half_log_det += 0.5 * n_apart * float(log_det)
         for place, (middle, deviation) in self._own_places():
             mean[place] = middle
             if np.isfinite(deviation):
@@ -231,7 +238,8 @@ class LinearPredictor:
             away = x[:, here] - block.mean
             tight = block.tightness(scales, self.data, self.unit)
             if block.projected:
-                total += log_projected(centre(away), tight, block.families(scales))
+                families = block.families(scales)
+                total += log_projected(centre(away), tight, families)
                 continue
             n_alike = 1 if tight.shape[1] > 1 else block.size
             log_tight = np.log(tight).sum(axis=1)
@@ -295,12 +303,14 @@ class LinearPredictor:
         for here in _slices(len(x), CHUNK, self.n_cells):
             eta = self.eta(x[here])
             cells[here] = self.likelihood(x[here], phi[here], eta)
-        return self.log_prior(x, phi) + cells.sum(axis=1), cells
+        total = self.log_prior(x, phi) + cells.sum(axis=1)
+        return total, cells
 
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""
         given = self._phi(phi)
-        return float(self.values(x[None], given[None])[0])
+        value = self.values(x[None], given[None])
+        return float(value[0])
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
@@ -317,7 +327,8 @@ class LinearPredictor:
 
     def _compiles(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""
-        return n * self.n_cells >= MANY and self._summed is not None
+        many = n * self.n_cells >= MANY
+        return many and self._summed is not None
 
     def _sum(
         self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray, *, compiled: bool
@@ -533,7 +544,8 @@ class LinearPredictor:
             return along, inner
         border = -found.cross
         of_own = directions[:, self.n_coefficients :]
-        inner = np.block([[inner, border], [border.T, -found.second]])
+        corner = -found.second
+        inner = np.block([[inner, border], [border.T, corner]])
         return np.hstack([along, of_own]), inner
 
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
@@ -543,7 +555,8 @@ class LinearPredictor:
         """
         known = data_of_rows(self.data, cells)
         differing = {name: data[name] for name in known if name in data}
-        return replace(self, data=known | differing, design=self.design.rows(cells))
+        design = self.design.rows(cells)
+        return replace(self, data=known | differing, design=design)
 
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:

@@ -99,10 +99,11 @@ class GibbsChain:
         left = self._push - precision.along.T @ self._pull
         mean = precision.covariance @ left
         root = np.linalg.cholesky(precision.covariance)
-        self.effect = mean + root @ rng.standard_normal(len(root))
+        noise = root @ rng.standard_normal(len(root))
+        self.effect = mean + noise
         right = self._pull - precision.border @ self.effect
-        noise = precision.scores.perturbation(1, rng)
-        right = right + noise[:, 0]
+        prior_noise = precision.scores.perturbation(1, rng)
+        right = right + prior_noise[:, 0]
         score = precision.scores.solve(right, self.score, tolerance=EXACT)
         self.score = score - score.mean()
         if self.typical is not None:
@@ -192,7 +193,8 @@ def gibbs_certificate(
     first = kept // 2
     drawn = found.draw(1, rng)
     start = drawn.score[0].astype(float)
-    chain = GibbsChain(graph, found.typical, start, found.log_scale, drawn.effect[0])
+    effect = drawn.effect[0]
+    chain = GibbsChain(graph, found.typical, start, found.log_scale, effect)
     groups, sizes = _groups(graph.duels)
     error = found.standard_error
     middle = found.score

@@ -72,12 +72,15 @@ def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
         if isinstance(part, Term):
             own = entries.get(part.parameter)
             rows |= _of_term(part, own, model, cells, unit)
-        rows |= {name: ("", name in said) for name in part.scales if name in model.scales}
+        for name in part.scales:
+            if name in model.scales:
+                rows[name] = ("", name in said)
     for name, scale in model.scales.items():
         rows[name] = scale.text(unit), name in said
     for name, (mean, deviation) in model.response.own.items():
-        own = said.get(name, f"Normal(mu={mean:g}, sigma={deviation:g})")
-        rows[name] = "flat" if model.terms.flat else str(own), name in said
+        usual = f"Normal(mu={mean:g}, sigma={deviation:g})"
+        own = "flat" if model.terms.flat else str(said.get(name, usual))
+        rows[name] = own, name in said
     return rows
 
 
@@ -227,10 +230,9 @@ def _log_said(
             name: np.asarray(value)[:, None] for name, value in known.items() if np.ndim(value) == 1
         }
         deviation = part.deviation(columns, data, unit)
-    normal = [None if one is None or one.distribution != "Normal" else one for one in said]
-    mean, own = normals(tuple(normal))
-    others = [one for one in said if one is not None and one.distribution != "Normal"]
-    if part.over_arms and not others:
+    normal = [one for one in said if one is None or one.distribution == "Normal"]
+    if part.over_arms and len(normal) == len(said):
+        mean, own = normals(tuple(normal))
         tight = np.where(np.isnan(own), deviation, own) ** -2.0
         away = values - (mean - mean.mean())
         families = None

@@ -164,10 +164,10 @@ def robust_covariance(
     by_deviations = deviating(owned)
     known = {*model.terms.explains, *by_deviations}
     used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
-    terms = {} if why_not_robust(model) else by_deviations
-    terms = {
-        name: term for name, term in terms.items() if term.samples and counts[name] >= LEAST_OWN
-    }
+    terms = {}
+    for name, term in by_deviations.items():
+        if term.samples and counts[name] >= LEAST_OWN and not why_not_robust(model):
+            terms[name] = term
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
         wanted = {*used, *terms}
@@ -203,7 +203,26 @@ def robust_covariance(
             f"and {model.name} has {density.size:,}"
         )
         return None, attrs | {"clusters_auto": "model", "clusters_reason": reason}
+    of_clusters = {name: (place, owned[name]) for name, place in used.items()}
     phi = log_scales(density, drawn.posterior)
+    return _robust_dataset(duels, model, density, phi, of_clusters, bool(terms), auto), attrs
+
+
+def _robust_dataset(
+    duels: Any,
+    model: Any,
+    density: LinearPredictor,
+    phi: np.ndarray,
+    of_clusters: dict[str, tuple[np.ndarray, Sequence[Any]]],
+    moderated: bool,
+    auto: str,
+) -> xr.Dataset:
+    """Return the dataset of `robust_covariance`.
+
+    phi: logarithms of the scales. of_clusters: by clustering, the cluster of each vote and the
+    terms that have coefficients for each. moderated: whether variances are. auto: the clustering
+    that is used by default.
+    """
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
     names = np.array(number_names(density.blocks))
@@ -213,18 +232,21 @@ def robust_covariance(
     parameters = np.eye(density.size)[asked]
     functionals = np.concatenate([scores, parameters])
     by_name = {}
-    for name, clusters in used.items():
-        rows = _rows(density, duels, model, clusters, owned[name])
+    counts = {}
+    for name, (cluster, terms) in of_clusters.items():
+        rows = _rows(density, duels, model, cluster, terms)
         by_name[name] = cluster_covariance(mode, phi, rows, functionals)
+        counts[name] = rows.n_clusters
     if auto == BOTH:
-        _, cluster = distinct(used["judge"], used["group"])
-        both = _rows(density, duels, model, cluster)
-        within = cluster_covariance(mode, phi, both, functionals[:0])
+        judge, _ = of_clusters["judge"]
+        group, _ = of_clusters["group"]
+        _, cluster = distinct(judge, group)
+        rows = _rows(density, duels, model, cluster)
+        within = cluster_covariance(mode, phi, rows, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
-        fewer = min(counts["judge"], counts["group"])
-        counts = counts | {BOTH: fewer}
+        counts[BOTH] = min(counts["judge"], counts["group"])
     own = mode.covariance
-    if terms:
+    if moderated:
         by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
     robust = np.stack([one.covariance for one in by_name.values()])
     found_degrees = np.stack([one.degrees for one in by_name.values()])
@@ -238,7 +260,7 @@ def robust_covariance(
     square = ("arm", "opponent")
     variances = np.diagonal(robust_score, axis1=1, axis2=2)
     errors = np.sqrt(np.maximum(variances, 0.0))
-    robust_set = dataset(
+    return dataset(
         {
             "covariance": (pair, own),
             "covariance_cluster": (("clustering", *pair), robust),
@@ -248,7 +270,7 @@ def robust_covariance(
             "score_se_cluster": (("clustering", "arm"), errors),
             "score_cov_cluster": (("clustering", *square), robust_score),
             "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
-            "n_clusters": ("clustering", [counts[name] for name in by_name]),
+            "n_clusters": ("clustering", list(counts.values())),
         },
         coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
         attrs={
@@ -258,7 +280,6 @@ def robust_covariance(
             "lengths": [1 if n is None else n for n in density.blocks.values()],
         },
     )
-    return robust_set, attrs
 
 
 def cluster_covariance(

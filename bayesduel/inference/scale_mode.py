@@ -57,8 +57,9 @@ def slow_scales(layout: Layout, phi: np.ndarray) -> np.ndarray:
         _, tight = layout.priors(layout.density.prior(at))
         return np.asarray(tight[first])
 
-    moved = np.stack([tight(at) for at in phi + np.eye(len(phi))])
-    return (moved != tight(phi)).any(axis=2)
+    here = tight(phi)
+    moved = [tight(phi + unit) != here for unit in np.eye(len(phi))]
+    return np.stack(moved).any(axis=2)
 
 
 def by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,8 +148,8 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         size = np.maximum(np.abs(values), FLATTEST)
         along = vectors.T @ left
         newton = vectors @ (along / size)
-        variance_ratio = np.clip(1 + 2 * newton, np.exp(-2), np.exp(2))
-        step[slow] = np.log(variance_ratio) / 2
+        variance_ratio = 1 + 2 * newton
+        step[slow] = np.log(np.clip(variance_ratio, np.exp(-2), np.exp(2))) / 2
         ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2

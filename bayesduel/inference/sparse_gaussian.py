@@ -196,8 +196,8 @@ class SparseGaussian:
         second = graph.second
         diagonal = precision.scores.diagonal
         weight = precision.scores.weight[graph.pair]
-        covariance = weight / (diagonal[first] * diagonal[second])
-        spread = variance[first] + variance[second] - 2 * covariance
+        shared = weight / (diagonal[first] * diagonal[second])
+        spread = variance[first] + variance[second] - 2 * shared
         reach = graph.columns - graph.difference(precision.along)
         spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
         sd = np.sqrt(np.maximum(spread, 0))
@@ -228,8 +228,8 @@ class SparseGaussian:
         precision = self.precision.scores
         right = precision.perturbation(n, rng)
         drawn = precision.solve_block(right, tolerance=DRAWN)
-        drawn -= drawn.mean(axis=0, dtype=float).astype(np.float32)
-        right -= right.mean(axis=0, dtype=float).astype(np.float32)
+        drawn -= _column_means(drawn)
+        right -= _column_means(right)
         right /= precision.diagonal[:, None].astype(np.float32)
         conditional = drawn - right
         squares = np.einsum("ij,ij->i", conditional, conditional, dtype=float)
@@ -355,7 +355,14 @@ class SparseGaussian:
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
         expected = (score @ score + variance) / squared
-        return float(expected - (n_arms - 1) - squared / self.typical**2 + 1)
+        of_prior = squared / self.typical**2
+        return float(expected - (n_arms - 1) - of_prior + 1)
+
+
+def _column_means(block: np.ndarray) -> np.ndarray:
+    """Return the mean of each column, (columns,), float32."""
+    means: np.ndarray = block.mean(axis=0, dtype=float)
+    return means.astype(np.float32)
 
 
 def _deviation(score: np.ndarray) -> np.ndarray:

@@ -161,7 +161,7 @@ def robust_dataset(
         "score_se": ("arm", found.standard_error),
         "score_se_cluster": (("clustering", "arm"), errors),
         "score_degrees_cluster": (("clustering", "arm"), degrees),
-        "n_clusters": ("clustering", [counts[name] for name in by_name]),
+        "n_clusters": ("clustering", list(counts.values())),
     }
     for name, length in effect_lengths(model, cells).items():
         start = ends
