@@ -44,7 +44,8 @@ class DuelAccessor:
 
     def __repr__(self) -> str:
         words = [name for name in dir(self) if not name.startswith("_")]
-        what = f"{self.model.name} of {len(self.arms):,} arms, {self.n_draws:,} draws"
+        model = self.model.name
+        what = f"{model} of {len(self.arms):,} arms, {self.n_draws:,} draws"
         return f"<fit.duel: {what}; has {', '.join(words)}>"
 
     @cached_property

@@ -62,7 +62,8 @@ class Prior:
     @cached_property
     def precision(self) -> np.ndarray:
         """The inverse covariance, shape (size, size); 0 where flat."""
-        found = np.zeros((len(self.mean), len(self.mean)))
+        size = len(self.mean)
+        found = np.zeros((size, size))
         for piece in self.pieces:
             found[piece.here, piece.here] = piece.dense()
         return found
@@ -72,7 +73,8 @@ class Prior:
         away = x - self.mean
         found = np.zeros_like(x)
         for piece in self.pieces:
-            found[piece.here] = piece.times(away[piece.here])
+            here = piece.here
+            found[here] = piece.times(away[here])
         return found
 
     def noise(self, rng: np.random.Generator) -> np.ndarray:

@@ -92,9 +92,10 @@ class Grid:
         With them the density has mean `middle` and this variance. By 50 steps of Newton's method at
         most, of which the last moves the log density by less than 0.001.
         """
-        at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
+        nodes = self.nodes
+        at = np.linspace(nodes[0], nodes[-1], 2001)
         powers = _powers(at - middle)
-        curve = spline(self.nodes, at) @ self.log_density
+        curve = spline(nodes, at) @ self.log_density
         wanted = np.array([0.0, variance])
         tilt = np.zeros(2)
         for _ in range(50):
@@ -113,7 +114,8 @@ class Grid:
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Return the index of the node nearest to each of `values`."""
-        cuts = (self.nodes[1:] + self.nodes[:-1]) / 2
+        nodes = self.nodes
+        cuts = (nodes[1:] + nodes[:-1]) / 2
         return np.searchsorted(cuts, values)
 
     def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -163,8 +165,10 @@ def _tangents(nodes: np.ndarray, slope: np.ndarray) -> np.ndarray:
     if n == 3:  # a parabola
         across = nodes[2] - nodes[0]
         bend = (slope[1] - slope[0]) / across
-        away = np.stack([-step[0], step[0], step[1]])
-        return np.asarray(slope[[0, 0, 1]] + bend * away)
+        before, after = step
+        away = np.stack([-before, before, after])
+        nearest = slope[[0, 0, 1]]
+        return np.asarray(nearest + bend * away)
     first_two = nodes[2] - nodes[0]
     last_two = nodes[-1] - nodes[-3]
     around = width[:-1] + width[1:]
@@ -178,8 +182,9 @@ def _tangents(nodes: np.ndarray, slope: np.ndarray) -> np.ndarray:
     bands[2, -2] = last_two
     right = np.empty((n, slope.shape[1]))
     right[0] = _end_condition(first_two, width[0], width[1], slope[0], slope[1])
-    inner = step[1:] * slope[:-1] + step[:-1] * slope[1:]
-    right[1:-1] = 3 * inner
+    before = step[1:] * slope[:-1]
+    after = step[:-1] * slope[1:]
+    right[1:-1] = 3 * (before + after)
     right[-1] = _end_condition(last_two, width[-1], width[-2], slope[-1], slope[-2])
     return np.asarray(solve_banded((1, 1), bands, right))
 

@@ -252,7 +252,8 @@ def _seconds(chains: Any, cores: int) -> tuple[float, float] | None:
     gradient = max(seconds)
     rounds = math.ceil(len(chains) / cores)  # chains wait for others
     each = gradient * chains[0].total_draws * rounds
-    return each * STEPS[0], each * STEPS[1]
+    least, most = STEPS
+    return each * least, each * most
 
 
 def _duration(seconds: float) -> str:
@@ -352,7 +353,8 @@ def well_informed(duels: Any) -> bool:
     points = (wins + ties / 2).sum(axis=1)
     n = (wins + wins.T + ties).sum(axis=1)
     information = n / 4.0  # of a logit, for a duel near one half
-    logit = np.log((points + 0.5) / (n - points + 0.5))
+    lost = n - points
+    logit = np.log((points + 0.5) / (lost + 0.5))
     noise = np.mean(1.0 / (information + 0.25))
     excess = float(np.var(logit) - noise)
     spread = max(excess, 0.0)

@@ -120,8 +120,8 @@ class GibbsChain:
         reach = 12 / np.sqrt(2 * n) + 0.5
         grid = np.linspace(middle - reach, middle + reach, GRID)
         variance = np.exp(2 * grid)
-        density = -n * grid - squares / 2 * np.exp(-2 * grid) + grid
-        density -= variance / (2 * self.typical**2)
+        likelihood = -n * grid - squares / 2 * np.exp(-2 * grid)
+        density = likelihood + grid - variance / (2 * self.typical**2)
         return float(inverted(grid, density, rng.random()))
 
 
@@ -235,7 +235,8 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place[order] = np.arange(n_arms)
     hubs = max(FEWEST_HUBS, int(HUBS * n_arms))
     third = 3 * place // n_arms
-    groups = np.where(place >= n_arms - min(hubs, n_arms), 3, third)
+    is_hub = place >= n_arms - min(hubs, n_arms)
+    groups = np.where(is_hub, 3, third)
     used, groups = np.unique(groups, return_inverse=True)
     return groups, np.bincount(groups, minlength=len(used))
 
@@ -249,8 +250,9 @@ def worst_mean(series: Any) -> tuple[float, float]:
     mean = series.mean(axis=0)
     away = series - mean
     variance = (away**2).mean(axis=0)
-    lagged = (away[1:] * away[:-1]).mean(axis=0)
-    lag = np.clip(lagged / np.maximum(variance, 1e-30), 0, 0.9)
+    products = away[1:] * away[:-1]
+    correlation = products.mean(axis=0) / np.maximum(variance, 1e-30)
+    lag = np.clip(correlation, 0, 0.9)
     chance = variance / len(series)
     error = np.sqrt(chance * (1 + lag) / (1 - lag))
     k = int(np.argmax(np.abs(mean)))

@@ -240,7 +240,8 @@ def _log_said(
             variance = np.asarray(known[FAMILY])[:, None] ** 2
             families = Families(member, variance)
         return log_projected(away, np.broadcast_to(tight, away.shape), families)
-    rows = values.reshape(len(values), -1, len(said))
+    n = len(said)
+    rows = values.reshape(len(values), -1, n)
     total = np.zeros(len(rows))
     for k, one in enumerate(said):
         if one is not None:

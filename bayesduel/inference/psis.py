@@ -195,10 +195,12 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     n_points = 30 + int(n**0.5)
     level = np.arange(n_points) + 0.5
     points = 1 - np.sqrt(n_points / level)
-    points = points / (3 * quartile) + 1 / excess[-1]  # of theta = -shape / scale
+    by_quartile = points / (3 * quartile)
+    points = by_quartile + 1 / excess[-1]  # of theta = -shape / scale
     products = points[:, None] * excess
     shapes = np.log1p(-products).mean(axis=1)
-    log_likelihood = n * (np.log(-points / shapes) - shapes - 1)
+    log_scale = np.log(-points / shapes)
+    log_likelihood = n * (log_scale - shapes - 1)
     mass = normalised(log_likelihood)
     mass[mass < 10 * np.finfo(float).eps] = 0.0
     theta = float(points @ mass / mass.sum())

@@ -74,7 +74,8 @@ def approximation_of(
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
         return LaplaceApproximation.of(density, cells, near)
-    if weighed and density.size > WEIGHED and model.response.score_link != "logit":
+    too_many = density.size > WEIGHED
+    if weighed and too_many and model.response.score_link != "logit":
         raise FloatingPointError(
             f"{density.size:,} coefficients are too many to certify, more than {WEIGHED:,}"
         )
@@ -137,7 +138,9 @@ def _kept(
     log_likelihood: bool,
 ) -> PosteriorDraws:
     """Return the draws `kept`, as a posterior with its certificate."""
-    drawn = approximation.parameters(made.x[kept], made.hyper[kept], rng)
+    x = made.x[kept]
+    hyper = made.hyper[kept]
+    drawn = approximation.parameters(x, hyper, rng)
     posterior = approximation.model.complete(drawn, approximation.cells, rng)
     by_cell = None if made.log_likelihood is None else made.log_likelihood[kept]
     if log_likelihood and by_cell is None:

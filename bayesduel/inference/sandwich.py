@@ -36,7 +36,7 @@ variances, here of ratios to those of the model. Deviations: the prior enters as
 the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -213,7 +213,7 @@ def _robust_dataset(
     model: Any,
     density: LinearPredictor,
     phi: np.ndarray,
-    of_clusters: dict[str, tuple[np.ndarray, Sequence[Any]]],
+    of_clusters: Mapping[str, tuple[np.ndarray, Sequence[Any]]],
     moderated: bool,
     auto: str,
 ) -> xr.Dataset:

@@ -94,8 +94,8 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
         for place in edge:
             for axis, sign in product(range(q), (1, -1)):
                 beside = _moved(place, axis, sign)
-                negligible = found[place].bound < best - NEGLIGIBLE[q]
-                if beside in found or negligible:
+                negligible = best - NEGLIGIBLE[q]
+                if beside in found or found[place].bound < negligible:
                     continue
                 z = np.array(beside, dtype=float)
                 behind = found.get(_moved(place, axis, -sign))
@@ -188,4 +188,5 @@ def interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
         n_terms = (q + 1) * (q + 2) // 2  # of a quadratic polynomial
         given = {"kernel": "cubic", "degree": 2 if n > 2 * n_terms else 1}
     shares = RBFInterpolator(z, np.eye(n), **given)  # of the nodes' values, which are many
-    return lambda at: shares(at).astype(values.dtype, copy=False) @ values
+    kind = values.dtype
+    return lambda at: shares(at).astype(kind, copy=False) @ values
