@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from bayesduel.inference.approximation import Approximation
-from bayesduel.inference.draws import Proposals, inverted, stratified
+from bayesduel.inference.draws import Proposals
+from bayesduel.inference.grid_draws import inverted, stratified
 from bayesduel.models.pair_indices import empty_by_pair
 
 __all__ = ["ConjugatePairs"]

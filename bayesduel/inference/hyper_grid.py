@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_banded
 
-from bayesduel.inference.draws import normalised, stratified
+from bayesduel.inference.grid_draws import normalised, stratified
 
 __all__ = ["Grid", "explore", "spline"]
 

@@ -34,8 +34,9 @@ from bayesduel.inference.arrow import Arrow, Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
 from bayesduel.inference.conditional_mode import named_parameters, start_at
 from bayesduel.inference.design import centre
-from bayesduel.inference.draws import Proposals, normalised
+from bayesduel.inference.draws import Proposals
 from bayesduel.inference.gaussian_prior import LOG_2PI
+from bayesduel.inference.grid_draws import normalised
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.psis import Quality, resample
 from bayesduel.inference.scale_grid import (

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
-from bayesduel.inference.draws import inverted
+from bayesduel.inference.grid_draws import inverted
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.inference.sparse_gaussian import SparseGaussian

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from bayesduel.inference.draws import normalised
+from bayesduel.inference.grid_draws import normalised
 
 __all__ = [
     "COVERED",

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from bayesduel.inference.comparison_graph import BorderedPrecision, ComparisonGraph
-from bayesduel.inference.draws import stratified
+from bayesduel.inference.grid_draws import stratified
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cost import CostLimit
 
