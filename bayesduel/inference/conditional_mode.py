@@ -123,8 +123,9 @@ def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray 
     zero = density.parameters(np.zeros(density.size))
     fitting = {}
     for name, value in zero.items():
-        if name in known and np.shape(known[name]) == np.shape(value):
-            fitting[name] = known[name]
+        own = known.get(name)
+        if own is not None and np.shape(own) == np.shape(value):
+            fitting[name] = own
     return density.pack(zero | fitting)
 
 

@@ -39,7 +39,8 @@ class ConjugatePairs(Approximation):
         hyper = self._hyper(n, rng)
         half = np.exp(hyper)[:, None] / 2
         theta = empty_by_pair(n, n_arms)
-        theta[:, place] = rng.beta(half + points, half + data["n"] - points)
+        trials = data["n"]
+        theta[:, place] = rng.beta(half + points, half + trials - points)
         every = np.arange(theta.shape[1])
         never = np.setdiff1d(every, place)
         theta[:, never] = rng.beta(half, half, size=(n, len(never)))
@@ -67,7 +68,8 @@ class ConjugatePairs(Approximation):
             kinds, count = np.unique(values, return_counts=True)
             log_gamma = gammaln(times * half + kinds)
             evidence += sign * log_gamma @ count
-        log_prior = sum(scale.log_density(hyper, 1.0) for scale in self.model.scales.values())
+        scales = self.model.scales.values()
+        log_prior = sum(scale.log_density(hyper, 1.0) for scale in scales)
         return evidence + log_prior
 
     def parameters(

@@ -330,9 +330,9 @@ class PairDifferences(ScoreDesign):
         return laplacian(weight, self.first, self.second, self.n_arms)
 
     def _own_variance(self, score: np.ndarray) -> np.ndarray:
-        own = score.diagonal()
-        shared = score[self.first, self.second]
-        return np.asarray(own[self.first] + own[self.second] - 2 * shared)
+        variance = score.diagonal()
+        covariance = score[self.first, self.second]
+        return np.asarray(variance[self.first] + variance[self.second] - 2 * covariance)
 
     def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(numbers[self.first] - numbers[self.second])

@@ -111,9 +111,7 @@ def log_projected(
     pulled = (away * tight).sum(axis=1)
     square = (away**2 * tight).sum(axis=1)
     if families is not None:
-        own = tight @ families.member
-        along = (away * tight) @ families.member
-        share = _shared(own, families)
+        own, along, share = _by_family(away, tight, families)
         log_det -= np.log1p(families.variance * own).sum(axis=1)
         total = total - (share * own**2).sum(axis=1)
         pulled = pulled - (share * own * along).sum(axis=1)
@@ -145,9 +143,7 @@ def level_of(
     away: centred scores less their prior means before that, (n, K). tight, families: as for
     `log_projected`.
     """
-    own = tight @ families.member
-    along = (away * tight) @ families.member
-    share = _shared(own, families)
+    own, along, share = _by_family(away, tight, families)
     total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
     pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)
     mean = -(pulled / total)
@@ -163,8 +159,7 @@ def family_means(
     away: scores less their prior means, before they are centred, (n, K). tight, families: as for
     `log_projected`. Of a family without arms they are those of its prior.
     """
-    share = _shared(tight @ families.member, families)
-    along = (away * tight) @ families.member
+    _, along, share = _by_family(away, tight, families)
     return share * along, np.sqrt(share)
 
 
@@ -178,6 +173,15 @@ def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, fl
     solved = np.linalg.solve(root, shaped)
     log_det = shaped.shape[2] * np.log(root.diagonal()).sum()
     return solved.reshape(values.shape), log_det
+
+
+def _by_family(
+    away: np.ndarray, tight: np.ndarray, families: Families
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sums of precisions of families, of weighted distances, and how they loosen arms."""
+    own = tight @ families.member
+    along = (away * tight) @ families.member
+    return own, along, _shared(own, families)
 
 
 def _shared(own: np.ndarray, families: Families) -> np.ndarray:

@@ -91,6 +91,15 @@ class _Placed(NamedTuple):
     deviation: np.ndarray  # what u = 1 is
 
 
+class _Located(NamedTuple):
+    """Where all coefficients lie, and what correlated pieces of the prior have there, by piece."""
+
+    place: _Placed
+    pieces: dict[int, Piece]
+    roots: dict[int, np.ndarray]  # factors of the precision, (rest, n, n)
+    log_jacobians: dict[int, float]
+
+
 class _Coupling(NamedTuple):
     """How coefficients by group (n,) follow the others that terms have, the border (p,)."""
 
@@ -318,13 +327,20 @@ class StandardCoordinates:
     def place(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients (size,) and the logarithms of scales (q,) at `y`."""
         phi = y[: self.n_scales]
-        u = self._scaled(y)
-        x, _, deviation = self._place(phi, u)
-        for piece in self._pieces(phi).values():
-            here, _, _ = self._laid(u, piece)
-            x[piece.here] = here.ravel()
-        self._follow(x, deviation)
-        return x, phi
+        located = self._located(phi, self._scaled(y))
+        return located.place.x, phi
+
+    def _located(self, phi: np.ndarray, u: np.ndarray) -> _Located:
+        """Return where all coefficients lie at scaled coordinates u, (size,)."""
+        place = self._place(phi, u)
+        pieces = self._pieces(phi)
+        roots = {}
+        log_jacobians = {}
+        for k, piece in pieces.items():
+            here, roots[k], log_jacobians[k] = self._laid(u, piece)
+            place.x[piece.here] = here.ravel()
+        self._follow(place.x, place.deviation)
+        return _Located(place, pieces, roots, log_jacobians)
 
     def _scaled(self, y: np.ndarray) -> np.ndarray:
         """Return the scaled coordinates u of the coefficients, (size,)."""
@@ -357,20 +373,10 @@ class StandardCoordinates:
         density = self.density
         phi = y[: self.n_scales]
         u = self._scaled(y)
-        place = self._place(phi, u)
+        place, pieces, roots, parts = self._located(phi, u)  # parts: of the log density
         x = place.x
-        pieces = self._pieces(phi)
-        roots = {}
-        parts = {}  # of the log density, by correlated piece
-        for k, piece in pieces.items():
-            here, roots[k], parts[k] = self._laid(u, piece)
-            x[piece.here] = here.ravel()
-        self._follow(x, place.deviation)
         found = density.derivatives(x, phi)
-        cells = found.value
-        if cells is None:
-            eta = density.eta(x)
-            cells = density.likelihood(x[None], phi[None], eta[None])
+        cells = density.likelihood_at(found, x, phi)
         slope = density.likelihood_slope(found)
         self._followed(slope, x, place)
         _, kinds, kind = self._powers

@@ -147,7 +147,8 @@ class LatentGaussian(DensityApproximation):
     @cached_property
     def _z(self) -> np.ndarray:
         """Coordinates of the nodes, (nodes, q)."""
-        away = np.array([node.phi - self.top.phi for node in self.nodes])
+        middle = self.top.phi
+        away = np.array([node.phi - middle for node in self.nodes])
         return away @ np.linalg.inv(self.root).T
 
     def draw(

@@ -145,7 +145,8 @@ class LinearPredictor:
         columns = []
         for name, length in self.blocks.items():
             values = np.asarray(parameters[name])
-            n_axes = len(self.terms[name].lengths) if name in self.terms else 0
+            block = self.terms.get(name)
+            n_axes = 0 if block is None else len(block.lengths)
             draws = values.shape[: values.ndim - n_axes]
             n_numbers = 1 if length is None else length
             columns.append(values.reshape(*draws, n_numbers))
@@ -400,6 +401,13 @@ class LinearPredictor:
         found: np.ndarray = self.response.log_likelihood(eta, known, self.data)
         return found
 
+    def likelihood_at(self, found: Derivatives, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of cells at x (size,), of which derivatives are found."""
+        if found.value is not None:
+            return found.value
+        eta = self.eta(x)
+        return self.likelihood(x[None], phi[None], eta[None])
+
     def derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> Derivatives:
         """Return the derivatives of cells at eta of `x` plus `shift` ((..., cells))."""
         eta = self.eta(x) + shift
@@ -483,11 +491,7 @@ class LinearPredictor:
         given = self._phi(phi)
         prior = self.prior(given) if prior is None else prior
         found = self.derivatives(x, given)
-        cells = found.value
-        if cells is None:
-            known = self._known(x[None], given[None])
-            eta = self.eta(x)
-            cells = self.response.log_likelihood(eta[None], known, self.data)
+        cells = self.likelihood_at(found, x, given)
         pulled = prior.pull(x)
         away = x - prior.mean
         value = cells.sum() + self.log_prior_of_scales(given)

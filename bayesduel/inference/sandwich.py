@@ -163,7 +163,10 @@ def robust_covariance(
     owned = terms_by_cluster(duels, model, found)
     by_deviations = deviating(owned)
     known = {*model.terms.explains, *by_deviations}
-    used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
+    used = {}
+    for name, place in found.items():
+        if counts[name] > 1 and name not in known:
+            used[name] = place
     terms = {}
     for name, term in by_deviations.items():
         if term.samples and counts[name] >= LEAST_OWN and not why_not_robust(model):
@@ -439,7 +442,8 @@ def _rows(
         return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters, owner)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
-    columns = [np.bincount(place, added, minlength=len(first)) for added in seen.added.T]
+    n_rows = len(first)
+    columns = [np.bincount(place, added, minlength=n_rows) for added in seen.added.T]
     votes = np.stack(columns, axis=-1)
     tallied = type(seen)(columns={}, counts=votes)
     data = model.response.data(duels, tallied, explicit=False)

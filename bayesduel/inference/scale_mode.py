@@ -149,7 +149,8 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         along = vectors.T @ left
         newton = vectors @ (along / size)
         variance_ratio = 1 + 2 * newton
-        step[slow] = np.log(np.clip(variance_ratio, np.exp(-2), np.exp(2))) / 2
+        bounded = np.clip(variance_ratio, np.exp(-2), np.exp(2))
+        step[slow] = np.log(bounded) / 2
         ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2

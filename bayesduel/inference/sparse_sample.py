@@ -101,7 +101,8 @@ def sample_gibbs(
                 effect[c, k] = chain.effect
             done = c * sweeps + k + BURN_IN + 1
             source.reached(0.1 + 0.9 * done / (chains * sweeps))
-    posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
+    flat_score = score.reshape(-1, graph.n_arms)
+    posterior: dict[str, np.ndarray] = {"score": flat_score}
     flat = effect.reshape(draws * chains, -1)
     posterior |= split_blocks(flat, effect_lengths(model, cells))
     if start.typical is not None:

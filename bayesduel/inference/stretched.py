@@ -59,7 +59,8 @@ def stretched(
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
     draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
-    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
+    names = np.atleast_1d(group.attrs["blocks"])
+    blocks = [str(name) for name in names]
     known = _free(fit, model, draws)
     columns = [known[name].reshape(len(known[name]), -1) for name in blocks]
     x = np.column_stack(columns)
@@ -87,7 +88,8 @@ def stretched(
             own = np.where(np.isnan(own), of_own_arm, own)
             moved = middle + part * _heavier(own, order)
             found[name] = moved.reshape(known[name].shape)
-    arms = tuple(str(a) for a in group["arm"].to_numpy())
+    labels = group["arm"].to_numpy()
+    arms = tuple(str(label) for label in labels)
     if "score_free" not in blocks:
         found.pop("score")  # of the model or of a term, from the stretched parameters
         found |= model.parameters(found, arms)
