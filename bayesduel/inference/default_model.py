@@ -145,7 +145,8 @@ class DefaultModel:
     def _by_rule(self, duels: Duels | Rankings, noun: str) -> Choice:
         if isinstance(duels, Rankings):
             return Choice(self._with_terms("plackett-luce"), _of_rankings(duels, noun))
-        name, why = self.response, ""
+        name = self.response
+        why = ""
         if self.response == AUTO:
             name, why = _response(duels, noun)
         model: Model = reduce(add_term, self.terms, named(name))

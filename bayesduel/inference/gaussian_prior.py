@@ -41,6 +41,19 @@ class Piece(NamedTuple):
         within = np.kron(self.inverse, np.eye(rest))
         return within * np.outer(root, root)
 
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of the precision, (size,)."""
+        if self.inverse is None:
+            return self.tight
+        along = self.inverse.diagonal()
+        rest = len(self.tight) // len(along)
+        return self.tight * np.repeat(along, rest)
+
+    def along(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse covariance along the first axis (n, n), and `tight` (n, rest)."""
+        inverse = np.ones((1, 1)) if self.inverse is None else self.inverse
+        return inverse, self.tight.reshape(len(inverse), -1)
+
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return the precision times a vector, (size,)."""
         if self.inverse is None:
@@ -66,6 +79,13 @@ class Prior:
         found = np.zeros((size, size))
         for piece in self.pieces:
             found[piece.here, piece.here] = piece.dense()
+        return found
+
+    def diagonal(self, flat: float) -> np.ndarray:
+        """Return the precision of each coefficient given all others, `flat` where it has none."""
+        found = np.full(len(self.mean), flat)
+        for piece in self.pieces:
+            found[piece.here] = piece.diagonal()
         return found
 
     def pull(self, x: np.ndarray) -> np.ndarray:

@@ -36,32 +36,26 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import strmv
-from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
-from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.gaussian_prior import Piece, Prior
+from bayesduel.inference.hamiltonian_mode import FLAT, Start, learned_start, start_of
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.nuts import completed, run_chains, statistics_of
 from bayesduel.inference.variational_conditional import responding
-from bayesduel.models.response import Derivatives
 from bayesduel.system.arguments import Progress
 
-__all__ = ["StandardCoordinates", "Start", "sample_hamiltonian", "start_of"]
+__all__ = ["StandardCoordinates", "sample_hamiltonian"]
 
 # Coefficients up to which all are decorrelated, as they are where there are no groups: two products
 # take 0.4 ms.
 DENSE = 1000
-SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
-RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
 STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
-FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
 PILOT = (80, 40, 5)
@@ -72,15 +66,6 @@ TUNE = 40
 # Angle that one step turns, at most. Of rankings of three arms R-hat by 4,000 draws is then 1.004,
 # and 1.14 where a step may be half a turn (three seeds, the largest).
 LARGEST = np.pi / 4
-
-
-class Start(NamedTuple):
-    """A rough mode, and what the data say about each coefficient there."""
-
-    x: np.ndarray  # (size,)
-    phi: np.ndarray  # logarithms of the scales, (q,)
-    votes: np.ndarray  # minus the curvature of each cell, (cells,)
-    information: np.ndarray  # of each coefficient alone, (size,)
 
 
 class _Placed(NamedTuple):
@@ -138,12 +123,12 @@ class StandardCoordinates:
     def _exponents(self) -> np.ndarray:
         """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
         phi = self.start.phi
-        precision = _diagonal(self._prior, FLAT)
+        precision = self._prior.diagonal(FLAT)
         here = np.log(precision)
         found = np.empty((len(here), len(phi)))
         for k, unit in enumerate(np.eye(len(phi))):
             ahead = self.density.prior(phi + unit)
-            moved = _diagonal(ahead, FLAT)
+            moved = ahead.diagonal(FLAT)
             found[:, k] = np.log(moved) - here
         return found
 
@@ -152,7 +137,7 @@ class StandardCoordinates:
         """Which pieces of the prior are no powers of the scales times a constant."""
         away = np.linspace(-0.7, 0.9, self.n_scales)
         prior = self.density.prior(self.start.phi + away)
-        here = np.log(_diagonal(self._prior, FLAT))
+        here = np.log(self._prior.diagonal(FLAT))
         powers = here + self._exponents @ away
         found = []
         for k, piece in enumerate(prior.pieces):
@@ -190,7 +175,7 @@ class StandardCoordinates:
     @cached_property
     def _proper(self) -> np.ndarray:
         """Which of those have a prior that is not flat, (size,)."""
-        precision = _diagonal(self._prior, 0.0)
+        precision = self._prior.diagonal(0.0)
         return self._alone & (precision > 0)
 
     @cached_property
@@ -200,7 +185,7 @@ class StandardCoordinates:
         exponents = np.where(proper[:, None], self._exponents, 0.0)
         kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
         log_factor = exponents @ self.start.phi
-        tight = _diagonal(self._prior, 0.0)
+        tight = self._prior.diagonal(0.0)
         constants = np.where(proper, tight * np.exp(-log_factor), 0.0)
         return constants, kinds, kind.ravel()
 
@@ -352,7 +337,7 @@ class StandardCoordinates:
 
     def _laid(self, u: np.ndarray, piece: Piece) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the coefficients of a correlated piece, their factors and the log Jacobian."""
-        inverse, tight = _along(piece)
+        inverse, tight = piece.along()
         start = self.start
         shape = tight.shape
         here = piece.here
@@ -364,7 +349,7 @@ class StandardCoordinates:
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
-        inverse, tight = _along(piece)
+        inverse, tight = piece.along()
         away = x[piece.here] - self._mean[piece.here]
         return log_prior(inverse, tight, away.reshape(tight.shape))
 
@@ -477,7 +462,7 @@ def sample_hamiltonian(
     tune, brief_draws, depth = PILOT
     brief = {"draws": brief_draws, "tune": tune, "maxdepth": depth}
     tree = _chains(rough, "", None, chains=1, seed=seed, **brief)
-    learned = _learned(density, *_numbers(tree))
+    learned = learned_start(density, *_numbers(tree))
     better = StandardCoordinates(density, learned)
     tree = _chains(better, notice, progress, draws=draws, tune=TUNE, chains=chains, seed=seed)
     x, phi = _numbers(tree)
@@ -566,147 +551,6 @@ def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     phi = posterior["phi"].to_numpy()
     x = x.reshape(-1, x.shape[-1])
     return x, phi.reshape(-1, phi.shape[-1])
-
-
-def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
-    """Return what draws (n, size) and (n, q) say about each coefficient, on average."""
-    squared = _squared(density)
-    votes = np.zeros(density.n_cells)
-    own = np.zeros(len(density.own))
-    slope = np.zeros(density.size)
-    for one, scales in zip(x, phi, strict=True):
-        found = density.derivatives(one, scales)
-        here, here_own = _curvatures(found)
-        alone = np.concatenate([squared.T @ here, here_own])
-        votes += here / len(x)
-        own += here_own / len(x)
-        curved = alone * one
-        pulled = density.likelihood_slope(found)
-        slope += (curved + pulled) / len(x)
-    information = _information(squared, votes, own)
-    middle = phi.mean(axis=0)
-    return Start(slope / information, middle, votes, information)
-
-
-def _curvatures(found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the curvature in cells (cells,) and own numbers, 0 where it is negative."""
-    own = np.maximum(-np.diagonal(found.second), 0.0)
-    return np.maximum(-found.bend, 0.0), own
-
-
-def _information(squared: sparse.csr_array, votes: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the information of each coefficient alone, (size,), at least `FLAT`."""
-    of_coefficients = squared.T @ votes
-    return np.maximum(np.concatenate([of_coefficients, own]), FLAT)
-
-
-def start_of(density: LinearPredictor) -> Start:
-    """Return a rough mode: Newton's method by conjugate gradients, scales by their moments.
-
-    Raises FloatingPointError if nothing finite is found.
-    """
-    x = np.zeros(density.size)
-    phi = np.zeros(density.n_scales)
-    squared = _squared(density)
-    for k in range(SWEEPS):
-        prior = density.prior(phi)
-        found = density.derivatives(x, phi)
-        votes, own = _curvatures(found)
-        information = _information(squared, votes, own)
-        concave = found._replace(bend=-votes)
-        x = _climbed(density, concave, prior, information, x, phi)
-        if k:
-            phi = _fitted_scales(density, x, information, prior, phi)
-    if not np.isfinite(x).all() or not np.isfinite(phi).all():
-        raise FloatingPointError("the posterior has no finite mode to start from")
-    return Start(x, phi, votes, information)
-
-
-def _squared(density: LinearPredictor) -> sparse.csr_array:
-    """Return the squares of the design, (cells, coefficients of terms)."""
-    design = density.design
-    if not isinstance(design, ScoreDesign):
-        jacobian = sparse.csr_array(design.jacobian)
-        return sparse.csr_array(jacobian**2)
-    centring = centre(np.eye(design.n_arms - 1)).T
-    free = design.scores.jacobian @ sparse.csr_array(centring)
-    both = sparse.hstack([free, design.beside.jacobian])
-    return sparse.csr_array(both).power(2).tocsr()
-
-
-def _climbed(
-    density: LinearPredictor,
-    found: Derivatives,
-    prior: Prior,
-    information: np.ndarray,
-    x: np.ndarray,
-    phi: np.ndarray,
-) -> np.ndarray:
-    """Return x after a step of Newton's method, halved until the density is not lower."""
-    apart = information + _diagonal(prior, 0.0)
-
-    def times(step: np.ndarray) -> np.ndarray:
-        return density.times(found, prior, step)
-
-    shape = (density.size, density.size)
-    gradient = density.gradient(found, prior, x)
-    whole = LinearOperator(shape, times, dtype=float)
-    nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
-    step = cg(whole, gradient, rtol=RESIDUAL, M=nearly, maxiter=200)[0]
-    before = density.value(x, phi)
-    for _ in range(20):  # halved to a millionth of it at most
-        if density.value(x + step, phi) >= before:
-            return x + step
-        step = step / 2
-    return x
-
-
-def _fitted_scales(
-    density: LinearPredictor,
-    x: np.ndarray,
-    information: np.ndarray,
-    prior: Prior,
-    phi: np.ndarray,
-) -> np.ndarray:
-    """Return the scales with the highest expected density, given coefficients about `x`."""
-    if not len(phi):
-        return phi
-    variance = 1 / (information + _diagonal(prior, 0.0))
-
-    def fall(phi: np.ndarray) -> float:
-        ahead = density.prior(phi)
-        value = density.value(x, phi)
-        for piece in ahead.pieces:
-            precision = _diagonal_of(piece)
-            trace = float(precision @ variance[piece.here])
-            value -= 0.5 * trace
-        return -value
-
-    found = minimize(fall, phi, method="BFGS", options={"gtol": 0.05})
-    return np.asarray(found.x)
-
-
-def _diagonal(prior: Prior, flat: float) -> np.ndarray:
-    """Return the prior precision of each coefficient given all others, `flat` where it has none."""
-    found = np.full(len(prior.mean), flat)
-    for piece in prior.pieces:
-        found[piece.here] = _diagonal_of(piece)
-    return found
-
-
-def _diagonal_of(piece: Piece) -> np.ndarray:
-    """Return the diagonal of the precision of a piece, (size,)."""
-    if piece.inverse is None:
-        return piece.tight
-    along = piece.inverse.diagonal()
-    rest = len(piece.tight) // len(along)
-    return piece.tight * np.repeat(along, rest)
-
-
-def _along(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inverse covariance along the axis of a piece (n, n), and `tight` (n, rest)."""
-    inverse = np.ones((1, 1)) if piece.inverse is None else piece.inverse
-    return inverse, piece.tight.reshape(len(inverse), -1)
 
 
 def _variances(layout: Any, prior: Prior) -> np.ndarray:
