@@ -26,7 +26,7 @@ def normalised(log_weights: np.ndarray) -> np.ndarray:
 
 
 def inverted(grid: np.ndarray, log_density: np.ndarray, level: Any) -> Any:
-    """Return quantiles at levels in [0, 1) of a density known on a grid, by the trapezoidal rule."""
+    """Return quantiles at levels in [0, 1) of a density on a grid, by the trapezoidal rule."""
     height = np.exp(log_density - log_density.max())
     between = (height[1:] + height[:-1]) / 2
     cumulative = np.append(0.0, np.cumsum(between))
