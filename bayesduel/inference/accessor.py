@@ -43,8 +43,10 @@ class DuelAccessor:
         return DuelAccessor, (self._fit,)
 
     def __repr__(self) -> str:
-        what = f"{self.model.name} of {len(self.arms):,} arms, {self.n_draws:,} draws"
-        return f"<fit.duel: {what}; has {', '.join(n for n in dir(self) if n[0] != '_')}>"
+        words = [name for name in dir(self) if not name.startswith("_")]
+        model = self.model.name
+        what = f"{model} of {len(self.arms):,} arms, {self.n_draws:,} draws"
+        return f"<fit.duel: {what}; has {', '.join(words)}>"
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -61,7 +63,9 @@ class DuelAccessor:
     def asked(self) -> Model:
         """The model as it was asked for: what was read off the log is not written down."""
         asked = self._fit.attrs.get("model_asked")
-        return self.model if asked is None else self._model_of(json.loads(asked))
+        if asked is None:
+            return self.model
+        return self._model_of(json.loads(asked))
 
     def _model_of(self, settings: dict[str, Any]) -> Model:
         """Return the model of the fit with other settings."""
@@ -76,7 +80,8 @@ class DuelAccessor:
     @cached_property
     def arms(self) -> tuple[str, ...]:
         """Labels of the arms."""
-        return tuple(str(a) for a in self._fit["posterior"].dataset["arm"].values)
+        labels = self._fit["posterior"].dataset["arm"].values
+        return tuple(str(label) for label in labels)
 
     @cached_property
     def teams(self) -> Teams | None:
@@ -84,14 +89,17 @@ class DuelAccessor:
         if "constant_data" not in self._fit:
             return None
         design = self._fit["constant_data"].dataset
-        return Teams(design["members"].to_numpy().copy()) if "members" in design else None
+        if "members" not in design:
+            return None
+        return Teams(design["members"].to_numpy().copy())
 
     @cached_property
     def reading(self) -> Reading:
         """How the log of the fit was read."""
-        stored = self._fit.attrs.get("understood")
-        source = str(self._fit.attrs.get("source", "a fit"))
-        return Reading(source=source) if stored is None else Reading.from_dict(json.loads(stored))
+        attrs = self._fit.attrs
+        if "understood" in attrs:
+            return Reading.from_dict(json.loads(attrs["understood"]))
+        return Reading(source=str(attrs.get("source", "a fit")))
 
     @property
     def n_draws(self) -> int:
@@ -115,13 +123,17 @@ class DuelAccessor:
             If it is not one of these or the fit has no such clustering.
         """
         fit = self._fit
-        known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
+        known = []
+        if "clusters" in fit:
+            known = list(fit["clusters"]["clustering"].to_numpy())
         allowed = ["auto", "model", *known]
         if not isinstance(asked, str) or asked not in allowed:
             rule = f"covariance should be {join(allowed, quote=True, word='or')}"
             why = "" if known else f". {self._why_not_clustered}"
             raise ValueError(f"{rule}, got {shown_value(asked)}{why}")
-        return str(fit.attrs.get("clusters_auto", "model")) if asked == "auto" else asked
+        if asked == "auto":
+            return str(fit.attrs.get("clusters_auto", "model"))
+        return asked
 
     @property
     def _why_not_clustered(self) -> str:
@@ -145,7 +157,8 @@ class DuelAccessor:
 
         The group ``posterior`` itself, or ``posterior_sampled`` where answers are read from others.
         """
-        found: xr.Dataset = self._fit[SAMPLED if SAMPLED in self._fit else "posterior"].to_dataset()
+        name = SAMPLED if SAMPLED in self._fit else "posterior"
+        found: xr.Dataset = self._fit[name].to_dataset()
         return found
 
     def posterior(self, covariance: str = "auto") -> dict[str, np.ndarray]:
@@ -180,4 +193,5 @@ class DuelAccessor:
 
     def _averaged(self, draws: Arrays) -> dict[str, np.ndarray]:
         """Return the draws with overall scores as the attribute ``averaged_over`` says."""
-        return averaged(draws, json.loads(self._fit.attrs.get("averaged_over", "{}")))
+        stored = self._fit.attrs.get("averaged_over", "{}")
+        return averaged(draws, json.loads(stored))

@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.linalg.lapack import dpotri, dtrtri, dtrtrs
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bayesduel.inference.conditional_mode import ascent, cholesky, solved
+from bayesduel.inference.conditional_mode import ascent, cholesky, half_log_det, solved
 from bayesduel.inference.crossed import EXACT, Crossing
 from bayesduel.inference.design import Gram, ScoreDesign, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
@@ -65,9 +65,12 @@ class Arrow(NamedTuple):
     @property
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
-        blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum(dtype=float)
-        whole = float(np.log(self.border.diagonal()).sum() - blocks)
-        return whole if self.crossing is None else whole + self.crossing.log_det / 2
+        diagonals = np.diagonal(self.roots, axis1=1, axis2=2)
+        blocks = np.log(diagonals).sum(dtype=float)
+        whole = float(half_log_det(self.border) - blocks)
+        if self.crossing is None:
+            return whole
+        return whole + self.crossing.log_det / 2
 
     @property
     def width(self) -> Any:
@@ -75,20 +78,24 @@ class Arrow(NamedTuple):
         if self.crossing is None:
             return 1.0
         sizes = [family.stop - family.start for family in self.crossing.families]
-        return np.repeat(np.sqrt(self.crossing.widening), sizes)[:, None]
+        widening = np.sqrt(self.crossing.widening)
+        return np.repeat(widening, sizes)[:, None]
 
     def covariance(self) -> np.ndarray:
         """Return the covariance of the border, (p, p)."""
         upper = dpotri(self.border, lower=1)[0]
-        return np.tril(upper) + np.tril(upper, -1).T
+        lower = np.tril(upper)
+        return lower + np.tril(upper, -1).T
 
     def variances(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the variances of the border (p,) and of the groups (groups, m)."""
         covariance = self.covariance()
         if not len(self.roots):
             return covariance.diagonal(), np.zeros((0, 0))
-        within = self.width**2 * (self.roots**2).sum(axis=1)
-        across = ((self.pull @ covariance.astype(self.pull.dtype)) * self.pull).sum(axis=2)
+        alone = (self.roots**2).sum(axis=1)
+        within = self.width**2 * alone
+        moved = self.pull @ covariance.astype(self.pull.dtype)
+        across = (moved * self.pull).sum(axis=2)
         return covariance.diagonal(), within + across
 
 
@@ -110,19 +117,28 @@ class Layout:
         """The curvature of the border, of groups with it, and of groups."""
         border = self.to_border
         groups = self.to_groups
-        return Gram(border, border), Gram(groups, border), Gram(groups, groups)
+        of_border = Gram(border, border)
+        between = Gram(groups, border)
+        of_groups = Gram(groups, groups)
+        return of_border, between, of_groups
 
     @cached_property
     def _touched(self) -> sparse.csr_array:
         """The design of the border and of the groups, side by side."""
-        return sparse.csr_array(sparse.hstack([self.to_border, self.to_groups]).astype(self.kind))
+        both = sparse.hstack([self.to_border, self.to_groups])
+        return sparse.csr_array(both.astype(self.kind))
 
     @cached_property
     def _by_family(self) -> list[sparse.csr_array]:
         """The design of the groups of each family."""
-        m = self.groups.shape[1]
         design = self.to_groups.astype(self.kind)
-        return [design[:, family.start * m : family.stop * m] for family in self.families]
+        return [design[:, place] for place in self._places]
+
+    @cached_property
+    def _places(self) -> list[slice]:
+        """Which coefficients of groups are of each family."""
+        m = self.groups.shape[1]
+        return [slice(family.start * m, family.stop * m) for family in self.families]
 
     @property
     def crossed(self) -> bool:
@@ -134,11 +150,20 @@ class Layout:
         """Type of what is kept of groups: crossed ones are many numbers, and single."""
         return np.float32 if self.crossed else np.float64
 
+    @cached_property
+    def place_in_border(self) -> np.ndarray:
+        """Where in the border each coefficient is, -1 of those of groups, (size,)."""
+        place = np.full(self.density.size, -1)
+        place[self.border] = np.arange(len(self.border))
+        return place
+
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
-        x = np.empty((*border.shape[:-1], self.density.size))
+        leading = border.shape[:-1]
+        x = np.empty((*leading, self.density.size))
         x[..., self.border] = border
-        x[..., self.groups.ravel()] = groups.reshape(*border.shape[:-1], -1)
+        flat = groups.reshape(*leading, -1)
+        x[..., self.groups.ravel()] = flat
         return x
 
     def factor(
@@ -155,10 +180,12 @@ class Layout:
         n_groups, m = self.groups.shape
         corner = self.corner(found)
         to_groups = self.edges(weight).astype(self.kind)
-        edges = self.free(to_groups.toarray()).reshape(n_groups, m, -1)
+        edges = self.free(to_groups.toarray())
+        edges = edges.reshape(n_groups, m, -1)
         n_own = len(self.density.own)
         if n_own:
-            cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
+            of_groups = self.to_groups.T @ found.cross
+            cross = -of_groups.reshape(n_groups, m, n_own)
             edges = np.concatenate([edges, cross.astype(self.kind)], axis=2)
         known, tight = self.priors(prior)
         factors, between = self._inside(weight, tight)
@@ -172,21 +199,26 @@ class Layout:
             start = None
             if near is not None:
                 turn = factors.swapaxes(1, 2).astype(self.kind)
-                start = -(turn @ near.pull).reshape(flat.shape)
+                apart_before = turn @ near.pull
+                start = -apart_before.reshape(flat.shape)
             apart = crossing.solve(flat, start, residual)
         bare = corner - flat.T @ apart
-        pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
-        return Arrow(cholesky(bare + known), roots, pull, bare, tight, crossing)
+        turned = roots.swapaxes(1, 2) @ apart.reshape(outer.shape)
+        border = cholesky(bare + known)
+        return Arrow(border, roots, -turned, bare, tight, crossing)
 
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
-        on_border = self._grams[0].of(np.maximum(-found.bend, 0.0))
-        corner = self.free(self.free(on_border.toarray()).T)
+        weight = np.maximum(-found.bend, 0.0)
+        on_border = self._grams[0].of(weight)
+        rows = self.free(on_border.toarray())
+        corner = self.free(rows.T)
         n_own = len(self.density.own)
         if n_own:
             p = len(corner)
             corner = np.pad(corner, (0, n_own))
-            side = -self.free((self.to_border.T @ found.cross).T).T
+            pulled = self.to_border.T @ found.cross
+            side = -self.free(pulled.T).T
             corner[:p, p:] = side
             corner[p:, :p] = side.T
             corner[p:, p:] = -found.second
@@ -204,7 +236,8 @@ class Layout:
         known, tight = self.priors(prior)
         corner = self.corner(found)
         none = np.zeros((0, 0, 0))
-        return Arrow(cholesky(corner + known), none, none, corner, tight)
+        border = cholesky(corner + known)
+        return Arrow(border, none, none, corner, tight)
 
     def moments(self, found: Derivatives) -> np.ndarray:
         """Return the variance of each family of groups by the method of moments, (families,).
@@ -213,16 +246,20 @@ class Layout:
         group is what each cell adds by itself, and what cells have in common by each family.
         """
         weight = np.maximum(-found.bend, 0.0)
-        m = self.groups.shape[1]
         inside = self._grams[2].of(weight)
         slope = self.to_groups.T @ found.slope
-        lengths = np.array([one.multiply(one).sum(axis=1) for one in self._by_family])
-        places = [slice(family.start * m, family.stop * m) for family in self.families]
+        places = self._places
+        squares_of_design = [design.multiply(design) for design in self._by_family]
+        lengths = np.array([squared.sum(axis=1) for squared in squares_of_design])
         squares = np.array([(slope[own] ** 2).sum() for own in places])
-        shares = np.array([[(inside[a][:, b].data ** 2).sum() for b in places] for a in places])
-        squares_of_cells = lengths @ found.slope**2
-        shares_of_cells = (lengths * weight**2) @ lengths.T
-        return np.linalg.lstsq(shares - shares_of_cells, squares - squares_of_cells)[0]
+        shares = np.empty((len(places), len(places)))
+        for a, rows in enumerate(places):
+            for b, columns in enumerate(places):
+                block = inside[rows][:, columns]
+                shares[a, b] = (block.data**2).sum()
+        squares -= lengths @ found.slope**2
+        shares -= (lengths * weight**2) @ lengths.T
+        return np.linalg.lstsq(shares, squares)[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
         """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.
@@ -234,14 +271,19 @@ class Layout:
         inside = self._grams[2].of(weight)
         blocks = np.zeros((n_groups, m, m))
         column = inside.indices
-        row = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr))
+        n_of_row = np.diff(inside.indptr)
+        row = np.repeat(np.arange(n_groups * m), n_of_row)
         own = row // m == column // m
         group, place = np.divmod(row[own], m)
-        blocks[group, place, column[own] % m] = inside.data[own]
-        n_between = np.append(0, np.cumsum(~own))
-        ends = n_between[inside.indptr]
-        between = sparse.csr_array((inside.data[~own], column[~own], ends), inside.shape)
-        blocks[:, np.arange(m), np.arange(m)] += tight
+        apart = ~own
+        place_of_column = column[own] % m
+        blocks[group, place, place_of_column] = inside.data[own]
+        n_before = np.append(0, np.cumsum(apart))
+        ends = n_before[inside.indptr]
+        entries = (inside.data[apart], column[apart], ends)
+        between = sparse.csr_array(entries, inside.shape)
+        diagonal = np.arange(m)
+        blocks[:, diagonal, diagonal] += tight
         try:
             return np.linalg.cholesky(blocks), between
         except np.linalg.LinAlgError as error:
@@ -253,18 +295,18 @@ class Layout:
         None where crossed groups have another prior, too, or there are no such.
         """
         known, tight = self.priors(prior)
-        if not self.crossed or not np.array_equal(tight, arrow.tight):
+        same = np.array_equal(tight, arrow.tight)
+        if not self.crossed or not same:
             return None
         return arrow._replace(border=cholesky(arrow.bare + known))
 
     def priors(self, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
         """Return the prior precision of the border, (p, p), and of the groups, (groups, m)."""
-        at = np.full(self.density.size, -1)
-        at[self.border] = np.arange(len(self.border))
-        known = np.zeros((len(self.border), len(self.border)))
+        p = len(self.border)
+        known = np.zeros((p, p))
         tight = np.zeros(self.density.size)
         for piece in prior.pieces:
-            place = at[piece.here]
+            place = self.place_in_border[piece.here]
             if place[0] >= 0:
                 known[np.ix_(place, place)] += piece.dense()
             else:
@@ -273,7 +315,8 @@ class Layout:
 
     def bent(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision where they bend so, (size, size)."""
-        return self.density.bent(found._replace(bend=np.minimum(found.bend, 0.0)))
+        concave = found._replace(bend=np.minimum(found.bend, 0.0))
+        return self.density.bent(concave)
 
     def bordered(self, bent: np.ndarray, prior: Prior) -> Arrow:
         """Return the factored precision where all coefficients are of the border.
@@ -288,16 +331,20 @@ class Layout:
         """Return the inverse precision times a vector, (size,)."""
         right = gradient[self.border]
         if not len(self.groups):
-            return self.join(solved(arrow.border, right), np.zeros((0, 0)))
+            along = solved(arrow.border, right)
+            return self.join(along, np.zeros((0, 0)))
         by_group = gradient[self.groups].astype(self.kind, copy=False)
         pull = arrow.pull.reshape(-1, len(right))
-        along = solved(arrow.border, right + by_group.ravel() @ pull)
+        pulled_border = by_group.ravel() @ pull
+        along = solved(arrow.border, right + pulled_border)
         half = arrow.roots @ by_group[..., None]
         if arrow.crossing is not None:
-            half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
-        across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0]
+            column = arrow.crossing.solve(half.reshape(-1, 1))
+            half = column.reshape(half.shape)
+        across = arrow.roots.swapaxes(1, 2) @ half
         pulled = pull @ along.astype(pull.dtype)
-        return self.join(along, across + pulled.reshape(across.shape))
+        by_border = pulled.reshape(by_group.shape)
+        return self.join(along, across[..., 0] + by_border)
 
     def step(
         self,
@@ -317,16 +364,10 @@ class Layout:
             return self.solve(arrow, gradient), arrow
         density = self.density
         apart = near._replace(crossing=None)
-        weight = np.maximum(-found.bend, 0.0)
-        cut = density.n_coefficients
+        concave = found._replace(bend=np.minimum(found.bend, 0.0))
 
         def times(x: np.ndarray) -> np.ndarray:
-            eta = density.reach(x[None])[0]
-            of_own = x[cut:]
-            own = -(found.cross.T @ eta) - found.second @ of_own
-            slope = weight * eta - found.cross @ of_own
-            likelihood = np.concatenate([density.design.pull(slope), own])
-            return likelihood + prior.pull(x + prior.mean)
+            return density.times(concave, prior, x)
 
         shape = (density.size, density.size)
         nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
@@ -348,15 +389,18 @@ class Layout:
         for on_border, diagonal in zip(border, groups, strict=True):
             moved = diagonal.any(axis=1)
             pull = arrow.pull[moved].reshape(-1, len(covariance))
-            scaled = pull * diagonal[moved].reshape(-1, 1).astype(self.kind)
+            weight = diagonal[moved].reshape(-1, 1)
+            scaled = pull * weight.astype(self.kind)
             whole = on_border + pull.T @ scaled
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
         diagonals = np.stack(groups)
         if arrow.crossing is not None:  # a family has one prior precision
-            each = diagonals[:, [family.start for family in self.families], 0]
-            found += each @ self._squares(arrow, covariance) @ each.T
+            first = [family.start for family in self.families]
+            each = diagonals[:, first, 0]
+            squares = self._squares(arrow, covariance)
+            found += each @ squares @ each.T
         return found
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
@@ -365,17 +409,22 @@ class Layout:
         Crossed groups are independent given the border.
         """
         on_border = normal[:, self.border].T.astype(float)
-        along = dtrtrs(arrow.border, on_border, lower=1, trans=1)[0].T
+        solution, _ = dtrtrs(arrow.border, on_border, lower=1, trans=1)
+        along = solution.T
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
-        width = np.broadcast_to(arrow.width, (len(arrow.roots), 1)).astype(self.kind)
+        shape = (len(arrow.roots), 1)
+        width = np.broadcast_to(arrow.width, shape).astype(self.kind)
         for family in self.families:
             place = self.groups[family]
-            here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
-            own = normal[:, here].reshape(-1, *place.shape).swapaxes(0, 1)
+            first = int(place[0, 0])
+            last = int(place[-1, -1])
+            here = slice(first, last + 1)
+            own = normal[:, here].reshape(-1, *place.shape)
             pull = arrow.pull[family].reshape(place.size, -1)
-            scaled = (own @ arrow.roots[family]) * width[family, :, None]
+            rotated = own.swapaxes(0, 1) @ arrow.roots[family]
+            scaled = rotated * width[family, :, None]
             moved = (along @ pull.T).reshape(-1, *place.shape)
             moved += scaled.swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)
@@ -384,14 +433,17 @@ class Layout:
     def spread(self, arrow: Arrow) -> np.ndarray:
         """Return the variance of each cell's predictor, (cells,)."""
         if not len(self.groups):
-            return self.density.spread(arrow.covariance()) ** 2
-        keep = slice(0, len(arrow.border) - len(self.density.own))
+            deviation = self.density.spread(arrow.covariance())
+            return deviation**2
+        n_raw = len(arrow.border) - len(self.density.own)
         inverse, failed = dtrtri(arrow.border, lower=1)
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
-        of_border = self.raw(inverse[:, keep]).T
-        of_groups = arrow.pull.reshape(-1, len(inverse)) @ inverse.T
-        through_border = _squares(self._touched, np.concatenate([of_border, of_groups]))
+        of_border = self.raw(inverse[:, :n_raw]).T
+        pull = arrow.pull.reshape(-1, len(inverse))
+        of_groups = pull @ inverse.T
+        columns = np.concatenate([of_border, of_groups])
+        through_border = _squares(self._touched, columns)
         return through_border + self._alone(arrow.roots)
 
     def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
@@ -413,28 +465,31 @@ class Layout:
         if not loosened.any():
             return np.zeros(self.density.n_cells)
         inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
-        by = np.sqrt(-loosened)[..., None].astype(self.kind)
-        return self._alone(inverse * by)
+        by = np.sqrt(-loosened).astype(self.kind)
+        return self._alone(inverse * by[..., None])
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""
         turned = roots.swapaxes(1, 2)
+        m = roots.shape[1]
         found = np.zeros(self.density.n_cells)
         for family, mine in zip(self.families, self._by_family, strict=True):
-            found += _squares(mine, turned[family].reshape(-1, self.groups.shape[1]))
+            columns = turned[family].reshape(-1, m)
+            found += _squares(mine, columns)
         return found
 
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""
         assert arrow.crossing is not None
-        m = self.groups.shape[1]
         pull = arrow.pull.reshape(-1, len(covariance))
         covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
-            through = pull @ (covariance @ (pull.T @ signs))
+            on_border = covariance @ (pull.T @ signs)
+            through = pull @ on_border
             rows = ((turned + 2 * through) * turned).mean(axis=1)
-            found.append([rows[f.start * m : f.stop * m].sum() for f in self.families])
+            of_families = [rows[place].sum() for place in self._places]
+            found.append(of_families)
         squares = np.array(found)
         return np.asarray((squares + squares.T) / 2)
 
@@ -442,15 +497,18 @@ class Layout:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
         if not self.scored:
             return raw
-        parts = [uncentre(raw[..., : self.scored]), raw[..., self.scored :]]
-        return np.concatenate(parts, axis=-1)
+        free = uncentre(raw[..., : self.scored])
+        others = raw[..., self.scored :]
+        return np.concatenate([free, others], axis=-1)
 
     def raw(self, free: np.ndarray) -> np.ndarray:
         """Return scores and others from the free numbers, (..., raw)."""
         if not self.scored:
             return free
         cut = self.scored - 1
-        return np.concatenate([centre(free[..., :cut]), free[..., cut:]], axis=-1)
+        scores = centre(free[..., :cut])
+        others = free[..., cut:]
+        return np.concatenate([scores, others], axis=-1)
 
 
 def layout_of(density: LinearPredictor) -> Layout:
@@ -462,12 +520,16 @@ def layout_of(density: LinearPredictor) -> Layout:
     by_term = _grouped(density)
     if not by_term:
         none = sparse.csr_array((density.n_cells, 0))
-        return Layout(density, every, np.zeros((0, 0), dtype=int), none, none, 0)
+        no_groups = np.zeros((0, 0), dtype=int)
+        return Layout(density, every, no_groups, none, none, 0)
     groups = by_term[0]
     families = [slice(0, len(groups))]
     for family in by_term[1:]:
-        if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
-            families.append(slice(len(groups), len(groups) + len(family)))
+        wide = density.size - groups.size > WIDEST
+        alike = family.shape[1] == groups.shape[1]
+        if wide and alike:
+            stop = len(groups) + len(family)
+            families.append(slice(len(groups), stop))
             groups = np.concatenate([groups, family])
     design = density.design
     if isinstance(design, ScoreDesign):
@@ -486,7 +548,8 @@ def layout_of(density: LinearPredictor) -> Layout:
         others = raw[raw >= scored - 1] + shift
         raw = np.concatenate([np.arange(scored), others])
     to_border = sparse.csr_array(matrix[:, raw])
-    to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
+    columns = groups.ravel() + shift
+    to_groups = sparse.csr_array(matrix[:, columns])
     return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
 
 
@@ -505,8 +568,10 @@ def _grouped(density: LinearPredictor) -> list[np.ndarray]:
             continue
         touches = block.term.design(density.data)
         first = touches[0].at[0]
-        same = all(t.at[0] is first or np.array_equal(t.at[0], first) for t in touches)
-        if same and block.term.covariance(scales, block.lengths[0]) is None:
+        places_of_groups = (t.at[0] for t in touches)
+        same = all(at is first or np.array_equal(at, first) for at in places_of_groups)
+        independent = block.term.covariance(scales, block.lengths[0]) is None
+        if same and independent:
             found.append(places.reshape(block.lengths))
     return sorted(found, key=lambda family: -family.size)
 
@@ -518,4 +583,5 @@ def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
         rows = matrix[start : start + ROWS] @ columns
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
-    return np.concatenate(side_by_side(some, range(0, matrix.shape[0], ROWS)))
+    starts = range(0, matrix.shape[0], ROWS)
+    return np.concatenate(side_by_side(some, starts))

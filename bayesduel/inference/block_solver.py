@@ -68,15 +68,20 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
     squared = np.zeros(columns)
     new = np.zeros(columns)
     for i in range(n):
+        own = diagonal[i]
         for c in range(columns):
-            x[i, c] = right[i, c] / diagonal[i]
-            goal[c] += x[i, c] * right[i, c]
+            value = right[i, c] / own
+            x[i, c] = value
+            goal[c] += value * right[i, c]
     for i in range(n):
         _times_row(indptr, indices, weight, i, x, line)
+        own = diagonal[i]
         for c in range(columns):
-            residual[i, c] = line[c]
-            direction[i, c] = line[c] / diagonal[i]
-            squared[c] += line[c] * direction[i, c]
+            left = line[c]
+            scaled = left / own
+            residual[i, c] = left
+            direction[i, c] = scaled
+            squared[c] += left * scaled
     for c in range(columns):
         goal[c] *= tolerance * tolerance
     for steps in range(most):
@@ -85,21 +90,26 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
         curvature = np.zeros(columns)
         for i in range(n):
             _times_row(indptr, indices, weight, i, direction, line)
+            own = diagonal[i]
             for c in range(columns):
-                line[c] = diagonal[i] * direction[i, c] - line[c]
-                moved[i, c] = line[c]
-                curvature[c] += line[c] * direction[i, c]
+                towards = direction[i, c]
+                product = own * towards - line[c]
+                moved[i, c] = product
+                curvature[c] += product * towards
         for c in range(columns):
             step[c] = 0
             if squared[c] > goal[c] and curvature[c] > 0:
                 step[c] = squared[c] / curvature[c]
         new[:] = 0
         for i in range(n):
+            own = diagonal[i]
             for c in range(columns):
                 x[i, c] += step[c] * direction[i, c]
-                residual[i, c] -= step[c] * moved[i, c]
-                moved[i, c] = residual[i, c] / diagonal[i]
-                new[c] += residual[i, c] * moved[i, c]
+                left = residual[i, c] - step[c] * moved[i, c]
+                scaled = left / own
+                residual[i, c] = left
+                moved[i, c] = scaled
+                new[c] += left * scaled
         for c in range(columns):
             step[c] = new[c] / squared[c] if squared[c] > 0 else 0
             squared[c] = new[c]

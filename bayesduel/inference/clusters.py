@@ -46,8 +46,9 @@ def with_lone_votes(duels: Any) -> Any:
         return duels
     if votes.weight[alone].sum() > MOST_LONE:
         return None
+    once = np.where(alone, 1, votes.weight)
     rows = np.repeat(np.arange(len(votes)), np.where(alone, votes.weight, 1))
-    return duels.with_votes(rows, np.where(alone, 1, votes.weight)[rows])
+    return duels.with_votes(rows, once[rows])
 
 
 def clusterings(duels: Any) -> dict[str, np.ndarray]:
@@ -64,7 +65,7 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
         if label is None:
             continue
         alone = -1 - np.arange(len(label))
-        place = distinct(np.where(label < 0, alone, label))[1]
+        _, place = distinct(np.where(label < 0, alone, label))
         if np.bincount(place, votes.weight).max() > 1:
             found[name] = place
     if votes.sampling_weight is not None:
@@ -92,8 +93,9 @@ def terms_by_cluster(
             continue
         level = levels_of(duels, part.by)[0]
         for name, place in found.items():
-            n = len(distinct(level, place)[0])
-            same = level.min() >= 0 and n == level.max() + 1 == place.max() + 1
+            n_both = len(distinct(level, place)[0])
+            n_levels = level.max() + 1
+            same = level.min() >= 0 and n_both == n_levels == place.max() + 1
             if same or name == part.by:
                 terms[name] += (part,)
     return terms
@@ -104,8 +106,12 @@ def deviating(terms: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
     terms: what `terms_by_cluster` returned. Votes of a cluster are independent given these terms.
     """
-    own = {name: [part for part in parts if part.deviates] for name, parts in terms.items()}
-    return {name: parts[-1] for name, parts in own.items() if parts}
+    found = {}
+    for name, parts in terms.items():
+        own = [part for part in parts if part.deviates]
+        if own:
+            found[name] = own[-1]
+    return found
 
 
 def needed(found: Mapping[str, np.ndarray]) -> str:
@@ -114,7 +120,8 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
     By judge or by group where the log repeats one of them only, or where each cluster of one lies
     within a cluster of the other (then by the larger); else by both. "model" where there is none.
     """
-    found = {name: place for name, place in found.items() if name != VOTE} or found
+    labelled = {name: place for name, place in found.items() if name != VOTE}
+    found = labelled or found
     if len(found) < 2:
         return next(iter(found), "model")
     judge = found["judge"]

@@ -52,9 +52,10 @@ def placed(
     deviation = np.empty(size)
     for i in range(size):
         prior = constant[i] * factor[kind[i]]
-        variance = 1.0 / (information[i] + prior)
+        known = information[i]
+        variance = 1.0 / (known + prior)
         spread = math.sqrt(variance)
-        centre = (information[i] * middle[i] + prior * mean[i]) * variance
+        centre = (known * middle[i] + prior * mean[i]) * variance
         x[i] = centre + spread * u[i]
         tight[i] = prior
         deviation[i] = spread
@@ -108,14 +109,16 @@ def pulled_back(
     waiting = 0
     for i in range(size):
         away = x[i] - mean[i]
+        spread = deviation[i]
         pull = tight[i] * away
+        exponent = 0.5 * away * pull
         here = slope[i] - pull
         by_x[i] = here
-        by_u[i] = deviation[i] * here
-        value -= 0.5 * away * pull
-        variance = deviation[i] * deviation[i]
-        moved = here * (0.5 * deviation[i] * u[i] - away) - 0.5
-        by_kind[kind[i]] += tight[i] * moved * variance - 0.5 * away * pull
+        by_u[i] = spread * here
+        value -= exponent
+        variance = spread * spread
+        moved = here * (0.5 * spread * u[i] - away) - 0.5
+        by_kind[kind[i]] += tight[i] * moved * variance - exponent
         if alone[i]:
             product *= variance
             waiting += 1

@@ -61,17 +61,22 @@ class ComparisonGraph:
         """
         data = cells.data
         n_arms = cells.log.n_arms
-        first, second = (np.ascontiguousarray(data[k], np.int32) for k in ("first", "second"))
+        first = np.ascontiguousarray(data["first"], np.int32)
+        second = np.ascontiguousarray(data["second"], np.int32)
         pair, ends = _pairs(first, second)
         number = np.arange(ends.shape[1], dtype=np.int32)
-        places = (np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]))
-        edges = sparse.csr_array((np.tile(number, 2), places), shape=(n_arms, n_arms))
-        n, points = (np.asarray(data[k], dtype=float) for k in ("n", "points"))
+        places = (ends.ravel(), ends[::-1].ravel())
+        numbers = np.tile(number, 2)
+        edges = sparse.csr_array((numbers, places), shape=(n_arms, n_arms))
+        n = np.asarray(data["n"], dtype=float)
+        points = np.asarray(data["points"], dtype=float)
         columns = [np.zeros((len(n), 0))]
         deviations = [np.zeros(0)]
         for values, deviation in (effects or {}).values():
-            columns.append(np.asarray(values, dtype=float).reshape(len(n), -1))
-            deviations.append(np.atleast_1d(np.asarray(deviation, dtype=float)))
+            column = np.asarray(values, dtype=float)
+            columns.append(column.reshape(len(n), -1))
+            deviation_of = np.asarray(deviation, dtype=float)
+            deviations.append(np.atleast_1d(deviation_of))
         tightness = np.concatenate(deviations) ** -2.0
         return cls(
             n_arms=n_arms,
@@ -89,9 +94,9 @@ class ComparisonGraph:
     @property
     def duels(self) -> np.ndarray:
         """Number of duels of each arm, shape (K,)."""
-        return np.bincount(self.first, self.n, self.n_arms) + np.bincount(
-            self.second, self.n, self.n_arms
-        )
+        left = np.bincount(self.first, self.n, self.n_arms)
+        right = np.bincount(self.second, self.n, self.n_arms)
+        return left + right
 
     def difference(self, score: np.ndarray) -> np.ndarray:
         """Return first's score minus second's of each cell, shape (cells, ...)."""
@@ -103,31 +108,33 @@ class ComparisonGraph:
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return the gradient in the scores from that in each cell's predictor, shape (K,)."""
-        return np.asarray(
-            np.bincount(self.first, slope, self.n_arms)
-            - np.bincount(self.second, slope, self.n_arms)
-        )
+        of_first = np.bincount(self.first, slope, self.n_arms)
+        of_second = np.bincount(self.second, slope, self.n_arms)
+        return np.asarray(of_first - of_second)
 
     def precision(self, weight: np.ndarray, tau: float) -> "ScorePrecision":
         """Return the Laplacian with these weights of cells, plus `tau` times the identity."""
         by_pair = np.bincount(self.pair, weight, self.ends.shape[1])
-        off = sparse.csr_array(
-            (by_pair[self.edges.data], self.edges.indices, self.edges.indptr),
-            shape=self.edges.shape,
-        )
-        degree = np.bincount(self.ends[0], by_pair, self.n_arms)
-        degree += np.bincount(self.ends[1], by_pair, self.n_arms)
+        edges = self.edges
+        entries = (by_pair[edges.data], edges.indices, edges.indptr)
+        off = sparse.csr_array(entries, shape=edges.shape)
+        one, other = self.ends
+        degree = np.bincount(one, by_pair, self.n_arms)
+        degree += np.bincount(other, by_pair, self.n_arms)
         return ScorePrecision(self, by_pair, tau, degree + tau, off)
 
     def bordered(self, weight: np.ndarray, tau: float) -> "BorderedPrecision":
         """Return the precision of scores and coefficients with these weights of cells."""
         scores = self.precision(weight, tau)
         weighted = self.columns * weight[:, None]
-        parts = [self.pull(column) for column in weighted.T]
-        border = np.stack(parts, axis=1) if parts else np.zeros((self.n_arms, 0))
+        border = np.zeros((self.n_arms, weighted.shape[1]))
+        for k, column in enumerate(weighted.T):
+            border[:, k] = self.pull(column)
         along = conjugate_gradient(scores.off, scores.diagonal, border, tolerance=BORDER)
-        own = self.columns.T @ weighted + np.diag(self.tightness) - border.T @ along
-        return BorderedPrecision(scores, border, along, np.linalg.inv((own + own.T) / 2))
+        of_data = self.columns.T @ weighted
+        own = of_data + np.diag(self.tightness) - border.T @ along
+        covariance = np.linalg.inv((own + own.T) / 2)
+        return BorderedPrecision(scores, border, along, covariance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +146,11 @@ class ScorePrecision:
     tau: float  # what is added to the diagonal: the prior's precision
     diagonal: np.ndarray  # of the matrix, shape (K,)
     off: "sparse.csr_array"  # minus the rest of the matrix, sparse, (K, K)
+
+    @property
+    def conditional_variance(self) -> np.ndarray:
+        """The variance of each score given all others, shape (K,)."""
+        return 1 / self.diagonal
 
     def solve(
         self, right: np.ndarray, start: np.ndarray | None = None, *, tolerance: float = 1e-6
@@ -196,8 +208,11 @@ class BorderedPrecision:
         self, right: np.ndarray, other: np.ndarray, *, tolerance: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution, scores (K,) and coefficients (p,), for such right-hand sides."""
-        effect = self.covariance @ (other - self.along.T @ right)
-        return self.scores.solve(right - self.border @ effect, tolerance=tolerance), effect
+        left = other - self.along.T @ right
+        effect = self.covariance @ left
+        right_score = right - self.border @ effect
+        score = self.scores.solve(right_score, tolerance=tolerance)
+        return score, effect
 
 
 def _pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -205,7 +220,9 @@ def _pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Where no pair has two cells, pairs are the cells in their order.
     """
-    row, pair = distinct(np.minimum(first, second), np.maximum(first, second))
+    smaller = np.minimum(first, second)
+    larger = np.maximum(first, second)
+    row, pair = distinct(smaller, larger)
     if len(row) == len(pair):
         return np.arange(len(pair)), np.stack([first, second])
     return pair, np.stack([first[row], second[row]])

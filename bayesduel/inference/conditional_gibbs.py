@@ -56,14 +56,17 @@ def gibbs_of_conditional(
     shifted.
     """
     prior = density.prior(top.phi)
-    error = np.sqrt(layout.join(*top.arrow.variances()))
+    variance = layout.join(*top.arrow.variances())
+    error = np.sqrt(variance)
     n = np.asarray(density.data["n"], dtype=float)
-    pull = np.asarray(density.data["points"]) - n / 2
+    points = np.asarray(density.data["points"])
+    pull = points - n / 2
     at = density.eta(top.x)
-    starts = np.cumsum([0, *(block.size for block in density.terms.values())])
+    lengths = [block.size for block in density.terms.values()]
+    starts = np.cumsum([0, *lengths])
     ends = list(pairwise(starts))
-    many = [slice(a, b) for a, b in ends if b - a > 1]
-    single = [a for a, b in ends if b - a == 1]
+    many = [slice(start, stop) for start, stop in ends if stop - start > 1]
+    single = [start for start, stop in ends if stop - start == 1]
     kept = SWEEPS.times(density.size) // CHAINS
     skipped = kept // 3
 
@@ -71,23 +74,29 @@ def gibbs_of_conditional(
         seen = []
         rng = streams[which]
         tell = progress if which == 0 else None
-        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size), layout.kind))[0]
+        normal = rng.standard_normal((1, density.size), layout.kind)
+        away = layout.draw(top.arrow, normal)
+        x = top.x + away[0]
         for k in range(skipped + kept):
             weight = polya_gamma(n, density.eta(x), rng)
             noise = np.sqrt(weight) * rng.standard_normal(len(n))
-            found = without_own(pull - weight * at + noise, -weight)
-            right = density.gradient(found, prior, top.x) + prior.noise(rng)
-            x = top.x + layout.step(found, prior, right, top.arrow, RESIDUAL)[0]
+            slope = pull - weight * at + noise
+            found = without_own(slope, -weight)
+            gradient = density.gradient(found, prior, top.x)
+            right = gradient + prior.noise(rng)
+            step, _ = layout.step(found, prior, right, top.arrow, RESIDUAL)
+            x = top.x + step
             if tell is not None:
                 tell((k + 1) / (skipped + kept))
             if k < skipped:
                 continue
             away = (x - top.x) / error
             toward = np.sign(top.x) * away
-            moved = [toward[b].mean() for b in many]
-            spread = [(away[b] ** 2).mean() - 1 for b in many]
-            scale = root.T @ (_prior_slope(density, x, top.phi) - top.slope)
-            seen.append((moved, spread, scale, [away[a] for a in single] or [0.0]))
+            moved = [toward[block].mean() for block in many]
+            spread = [(away[block] ** 2).mean() - 1 for block in many]
+            gap = _prior_slope(density, x, top.phi) - top.slope
+            effect = [away[place] for place in single] or [0.0]
+            seen.append((moved, spread, root.T @ gap, effect))
         return seen
 
     streams = rng.spawn(CHAINS)
@@ -98,7 +107,9 @@ def gibbs_of_conditional(
 
 def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
     """Return the slope of the log prior in the hyperparameters, (q,)."""
-    step = 1e-4 * np.eye(len(phi))
+    q = len(phi)
+    step = 1e-4 * np.eye(q)
     at = np.concatenate([phi + step, phi - step])
-    value = density.log_prior(np.repeat(x[None], len(at), axis=0), at)
-    return (value[: len(phi)] - value[len(phi) :]) / 2e-4
+    coefficients = np.repeat(x[None], len(at), axis=0)
+    value = density.log_prior(coefficients, at)
+    return (value[:q] - value[q:]) / 2e-4

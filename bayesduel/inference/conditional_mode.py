@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesduel.inference.design import centre, uncentre
+from bayesduel.inference.gaussian_prior import LOG_2PI
 from bayesduel.inference.hyper_grid import Grid, spline
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.settings import Arrays
@@ -25,6 +26,7 @@ __all__ = [
     "cholesky",
     "find_mode",
     "grid_variables",
+    "half_log_det",
     "log_scales",
     "named_parameters",
     "score_covariance",
@@ -51,8 +53,8 @@ class Mode:
     @property
     def log_marginal(self) -> float:
         """Laplace's approximation of the log marginal density of the hyperparameter."""
-        half = np.log(self.factor.diagonal()).sum()
-        return self.value + len(self.x) / 2 * np.log(2 * np.pi) - float(half)
+        constant = len(self.x) / 2 * LOG_2PI
+        return self.value + constant - half_log_det(self.factor)
 
     @cached_property
     def covariance(self) -> np.ndarray:
@@ -84,20 +86,22 @@ def find_mode(
         step = solved(factor, parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
-        if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
+        converged = decrement < tolerance * len(x)
+        exhausted = decrement < rounding and _small(step, x)
+        if converged or exhausted:
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
-            flat = factor.diagonal()[
-                parts.prior.diagonal() == 0
-            ]  # directions that only the data curve
-            if len(flat) and flat.min() < VANISHING * factor.diagonal().max():
+            curvature = factor.diagonal()
+            by_data = curvature[parts.prior.diagonal() == 0]  # the data alone curve these
+            if len(by_data) and by_data.min() < VANISHING * curvature.max():
                 raise FloatingPointError("the posterior has no curvature in some direction")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
             candidate = density.parts(x + length * step, hyper, prior)
             gained = candidate.value - parts.value
-            if gained >= 1e-4 * length * decrement - max(rounding, noise):
+            expected = 1e-4 * length * decrement
+            if gained >= expected - max(rounding, noise):
                 break
             length /= 2
             if length < 1e-12:
@@ -119,8 +123,9 @@ def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray 
     zero = density.parameters(np.zeros(density.size))
     fitting = {}
     for name, value in zero.items():
-        if name in known and np.shape(known[name]) == np.shape(value):
-            fitting[name] = known[name]
+        own = known.get(name)
+        if own is not None and np.shape(own) == np.shape(value):
+            fitting[name] = own
     return density.pack(zero | fitting)
 
 
@@ -161,12 +166,14 @@ def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
     errors = {}
     if "score_free" in found:
         score = centre(found.pop("score_free"))
+        covariance = score_covariance(mode, len(score))
         made["score_mode"] = ("arm", score)
-        made["score_cov"] = (("arm", "opponent"), score_covariance(mode, len(score)))
+        made["score_cov"] = (("arm", "opponent"), covariance)
     else:
         errors = density.parameters(np.sqrt(mode.covariance.diagonal()))
     for ending, values in (("mode", found), ("se", errors)):
-        made |= {f"{n}_{ending}": (dims.get(n, ()), v) for n, v in values.items()}
+        for name, value in values.items():
+            made[f"{name}_{ending}"] = (dims.get(name, ()), value)
     if len(grid.nodes) > 1:
         made["hyper_node"] = ("node", np.exp(grid.nodes))
         made["hyper_log_density"] = ("node", grid.log_density)
@@ -195,11 +202,12 @@ def spread(grid: Grid, hyper: np.ndarray, normal: np.ndarray) -> tuple[np.ndarra
     spread_out = np.empty_like(normal)
     log_volume = np.empty(len(hyper))
     for mine, share, below, above in _intervals(grid, hyper):
-        one, other = (
-            solve_triangular(factor.T, normal[mine].T, lower=False).T for factor in (below, above)
-        )
-        spread_out[mine] = (1 - share) * one + share * other
-        lengths = (1 - share) / below.diagonal() + share / above.diagonal()
+        standard = normal[mine].T
+        one = solve_triangular(below.T, standard, lower=False).T
+        other = solve_triangular(above.T, standard, lower=False).T
+        left = 1 - share
+        spread_out[mine] = left * one + share * other
+        lengths = left / below.diagonal() + share / above.diagonal()
         log_volume[mine] = np.log(lengths).sum(axis=1)
     return spread_out, log_volume
 
@@ -212,7 +220,10 @@ def standardised(grid: Grid, hyper: np.ndarray, away: np.ndarray) -> np.ndarray:
     """
     found = np.empty_like(away)
     for mine, share, below, above in _intervals(grid, hyper):
-        found[mine] = (1 - share) * (away[mine] @ below) + share * (away[mine] @ above)
+        here = away[mine]
+        at_below = here @ below
+        at_above = here @ above
+        found[mine] = (1 - share) * at_below + share * at_above
     return found
 
 
@@ -224,14 +235,16 @@ def _intervals(
     place, share = grid.between(hyper)
     for node in np.unique(place):
         mine = place == node
+        following = min(node + 1, last)
         below = grid.conditionals[node].factor
-        above = grid.conditionals[min(node + 1, last)].factor
+        above = grid.conditionals[following].factor
         yield mine, share[mine, None], below, above
 
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     """Return the covariance of the centred scores at `mode`, shape (K, K)."""
-    covariance = mode.covariance[: n_arms - 1, : n_arms - 1]
+    cut = n_arms - 1
+    covariance = mode.covariance[:cut, :cut]
     return centre(centre(covariance).T)
 
 
@@ -250,7 +263,8 @@ def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
         size = np.abs(values)
         if values[0] > -1e-9 * size.max():
             raise
-        return cholesky((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
+        convex = np.maximum(size, 1e-3 * size.max())
+        return cholesky((vectors * convex) @ vectors.T), False
 
 
 def cholesky(precision: np.ndarray) -> np.ndarray:
@@ -264,10 +278,16 @@ def cholesky(precision: np.ndarray) -> np.ndarray:
     return factor
 
 
+def half_log_det(factor: np.ndarray) -> float:
+    """Return half the log determinant of a matrix, given its Cholesky factor."""
+    return float(np.log(factor.diagonal()).sum())
+
+
 def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the solution of a system given the lower Cholesky factor of its matrix."""
     return dpotrs(factor, right, lower=1)[0]
 
 
 def _small(step: np.ndarray, x: np.ndarray) -> bool:
-    return bool(np.abs(step).max() <= 1e-9 * max(1.0, float(np.abs(x).max())))
+    largest = max(1.0, float(np.abs(x).max()))
+    return bool(np.abs(step).max() <= 1e-9 * largest)

@@ -16,6 +16,7 @@ from scipy.special import betaln, gammaln
 
 from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.draws import Proposals
+from bayesduel.inference.grid_draws import inverted, stratified
 from bayesduel.models.pair_indices import empty_by_pair
 
 __all__ = ["ConjugatePairs"]
@@ -38,11 +39,15 @@ class ConjugatePairs(Approximation):
         hyper = self._hyper(n, rng)
         half = np.exp(hyper)[:, None] / 2
         theta = empty_by_pair(n, n_arms)
-        theta[:, place] = rng.beta(half + points, half + data["n"] - points)
-        never = np.setdiff1d(np.arange(theta.shape[1]), place)
+        trials = data["n"]
+        theta[:, place] = rng.beta(half + points, half + trials - points)
+        every = np.arange(theta.shape[1])
+        never = np.setdiff1d(every, place)
         theta[:, never] = rng.beta(half, half, size=(n, len(never)))
         value = self._evidence(hyper)
-        cells = self.model.log_likelihood({"theta": theta}, self.cells) if log_likelihood else None
+        cells = None
+        if log_likelihood:
+            cells = self.model.log_likelihood({"theta": theta}, self.cells)
         return Proposals(theta, hyper[:, None], np.zeros(n), value, cells)
 
     def _hyper(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -50,11 +55,7 @@ class ConjugatePairs(Approximation):
         if self.model.concentration is not None:
             return np.full(n, np.log(self.model.concentration))
         log_density = self._evidence(LOG_CONCENTRATION)
-        mass = np.exp(log_density - log_density.max())
-        step = (mass[1:] + mass[:-1]) / 2
-        cumulative = np.append(0.0, np.cumsum(step))
-        level = (rng.permutation(n) + rng.uniform(size=n)) / n
-        return np.interp(level * cumulative[-1], cumulative, LOG_CONCENTRATION)
+        return inverted(LOG_CONCENTRATION, log_density, stratified(n, rng))
 
     def _evidence(self, hyper: np.ndarray) -> np.ndarray:
         """Return the log marginal density at log concentrations, up to a constant, (n,)."""
@@ -62,14 +63,20 @@ class ConjugatePairs(Approximation):
         trials = self.cells.data["n"]
         half = np.exp(hyper)[:, None] / 2
         evidence = -len(points) * betaln(half, half)[:, 0]
-        for values, times, sign in ((points, 1, 1), (trials - points, 1, 1), (trials, 2, -1)):
+        lost = trials - points
+        for values, times, sign in ((points, 1, 1), (lost, 1, 1), (trials, 2, -1)):
             kinds, count = np.unique(values, return_counts=True)
-            evidence += sign * gammaln(times * half + kinds) @ count
-        return evidence + sum(s.log_density(hyper, 1.0) for s in self.model.scales.values())
+            log_gamma = gammaln(times * half + kinds)
+            evidence += sign * log_gamma @ count
+        scales = self.model.scales.values()
+        log_prior = sum(scale.log_density(hyper, 1.0) for scale in scales)
+        return evidence + log_prior
 
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return ``theta`` and a learned ``concentration``, draws first."""
-        learned = self.model.concentration is None
-        return {"theta": x} | ({"concentration": np.exp(hyper[:, 0])} if learned else {})
+        found = {"theta": x}
+        if self.model.concentration is None:
+            found["concentration"] = np.exp(hyper[:, 0])
+        return found

@@ -56,20 +56,24 @@ def laid(
     roots = np.zeros((rest, n, n))
     forward = np.empty(n)
     log_jacobian = 0.0
+    precision = np.empty((n, n))  # D R D of a column
     for column in range(rest):
         root = roots[column]
         size = np.sqrt(tight[:, column])
         for i in range(n):
+            for j in range(n):
+                precision[i, j] = size[i] * inverse[i, j] * size[j]
+        for i in range(n):
             right = information[i, column] * middle[i, column]
             for j in range(n):
-                right += size[i] * inverse[i, j] * size[j] * mean[j, column]
+                right += precision[i, j] * mean[j, column]
             for j in range(i):
-                entry = size[i] * inverse[i, j] * size[j]
+                entry = precision[i, j]
                 for k in range(j):
                     entry -= root[i, k] * root[j, k]
                 root[i, j] = entry / root[j, j]
                 right -= root[i, j] * forward[j]
-            square = size[i] * inverse[i, i] * size[i] + information[i, column]
+            square = precision[i, i] + information[i, column]
             for k in range(i):
                 square -= root[i, k] * root[i, k]
             root[i, i] = np.sqrt(square)

@@ -55,12 +55,14 @@ class Crossing:
         right = right.astype(np.float32, copy=False)
         if right.shape[1] < MANY:
             return self._solved(right, start, residual)
-        halves = [slice(0, right.shape[1] // 2), slice(right.shape[1] // 2, None)]
-        found = side_by_side(
-            lambda k: self._solved(right[:, k], None if start is None else start[:, k], residual),
-            halves,
-        )
-        return np.concatenate(found, axis=1)
+        half = right.shape[1] // 2
+        halves = [slice(0, half), slice(half, None)]
+
+        def solved(columns: slice) -> np.ndarray:
+            near = None if start is None else start[:, columns]
+            return self._solved(right[:, columns], near, residual)
+
+        return np.concatenate(side_by_side(solved, halves), axis=1)
 
     def _solved(self, right: np.ndarray, start: np.ndarray | None, residual: float) -> np.ndarray:
         """Return the same; the first family is eliminated, as its groups are not coupled."""
@@ -70,19 +72,20 @@ class Crossing:
         def off(x: np.ndarray) -> np.ndarray:
             turned = _by_group(rest.swapaxes(1, 2), x)
             across = back @ _by_group(within, ahead @ turned)
-            return _by_group(rest, across - inside @ turned if inside.nnz else across)
+            if inside.nnz:
+                across = across - inside @ turned
+            return _by_group(rest, across)
 
         operator = LinearOperator(inside.shape, off, matmat=off, dtype=right.dtype)
-        coupled = back @ _by_group(first.swapaxes(1, 2), right[:cut])
-        found = conjugate_gradient(
-            operator,
-            np.ones(inside.shape[0], right.dtype),
-            right[cut:] - _by_group(rest, coupled),
-            None if start is None else start[cut:],
-            tolerance=residual,
-        )
+        diagonal = np.ones(inside.shape[0], right.dtype)
+        of_first = _by_group(first.swapaxes(1, 2), right[:cut])
+        coupled = back @ of_first
+        reduced = right[cut:] - _by_group(rest, coupled)
+        near = None if start is None else start[cut:]
+        found = conjugate_gradient(operator, diagonal, reduced, near, tolerance=residual)
         turned = ahead @ _by_group(rest.swapaxes(1, 2), found)
-        return np.concatenate([right[:cut] - _by_group(first, turned), found])
+        of_first = right[:cut] - _by_group(first, turned)
+        return np.concatenate([of_first, found])
 
     @cached_property
     def _parts(self) -> tuple[Any, ...]:
@@ -95,12 +98,16 @@ class Crossing:
         first = self.roots[:n]
         rest = self.roots[n:]
         cut = n * self.roots.shape[1]
-        among = between[:cut, cut:], between[cut:, :cut], between[cut:, cut:]
-        return first, rest, *among, first.swapaxes(1, 2) @ first
+        ahead = between[:cut, cut:]
+        back = between[cut:, :cut]
+        inside = between[cut:, cut:]
+        within = first.swapaxes(1, 2) @ first
+        return first, rest, ahead, back, inside, within
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return A x, (size, columns)."""
-        return _by_group(self.roots, self.between @ _by_group(self.roots.swapaxes(1, 2), x))
+        turned = _by_group(self.roots.swapaxes(1, 2), x)
+        return _by_group(self.roots, self.between @ turned)
 
     @cached_property
     def log_det(self) -> float:
@@ -113,30 +120,38 @@ class Crossing:
         matrix = np.zeros((PROBES, STEPS, STEPS))
         beta = np.zeros(PROBES)
         for k in range(STEPS):
-            ahead = here + self.times(here) - beta.astype(here.dtype) * before
-            matrix[:, k, k] = alpha = inner(here, ahead)
+            last_part = beta.astype(here.dtype) * before
+            ahead = here + self.times(here) - last_part
+            alpha = inner(here, ahead)
+            matrix[:, k, k] = alpha
             ahead -= alpha.astype(here.dtype) * here
-            value, vector = np.linalg.eigh(matrix[:, : k + 1, : k + 1])
+            begun = matrix[:, : k + 1, : k + 1]
+            value, vector = np.linalg.eigh(begun)
             value = np.maximum(value, 1e-300)  # 0, without any weight, where it has ended early
-            logarithm = (vector[:, 0] ** 2 * np.log(value)).sum(axis=1)
+            weight = vector[:, 0] ** 2
+            logarithm = (weight * np.log(value)).sum(axis=1)
+            trace = matrix[:, 0, 0] - 1
             last = found
-            found = float(size * (logarithm - (matrix[:, 0, 0] - 1)).mean())
+            found = float(size * (logarithm - trace).mean())
             beta = np.sqrt(inner(ahead, ahead))
             if abs(found - last) < SETTLED:
                 break
             if k + 1 < STEPS:
-                matrix[:, k, k + 1] = matrix[:, k + 1, k] = beta
+                matrix[:, k, k + 1] = beta
+                matrix[:, k + 1, k] = beta
             before = here
-            here = ahead / np.maximum(beta, 1e-30).astype(here.dtype)
+            length = np.maximum(beta, 1e-30)
+            here = ahead / length.astype(here.dtype)
         return found
 
     @cached_property
     def widening(self) -> np.ndarray:
         """How many times as large as alone the variances of each family are, (families,)."""
-        found = [
-            (signs * turned).sum(dtype=float) / (_by_group(self.roots, signs) ** 2).sum(dtype=float)
-            for signs, turned in self.probed
-        ]
+        found = []
+        for signs, turned in self.probed:
+            coupled = (signs * turned).sum(dtype=float)
+            alone = (_by_group(self.roots, signs) ** 2).sum(dtype=float)
+            found.append(coupled / alone)
         return np.array(found)
 
     @cached_property
@@ -146,18 +161,26 @@ class Crossing:
         Both are (size, PROBES).
         """
         probes = self._probes()
-        group = np.arange(len(probes))[:, None] // self.roots.shape[1]
-        mine = [probes * ((f.start <= group) & (group < f.stop)) for f in self.families]
-        solved = self.solve(_by_group(self.roots, np.concatenate(mine, axis=1)))
+        m = self.roots.shape[1]
+        group = np.arange(len(probes))[:, None] // m
+        mine = []
+        for family in self.families:
+            of_family = (family.start <= group) & (group < family.stop)
+            mine.append(probes * of_family)
+        whitened = _by_group(self.roots, np.concatenate(mine, axis=1))
+        solved = self.solve(whitened)
         turned = _by_group(self.roots.swapaxes(1, 2), solved)
-        return list(zip(mine, np.split(turned, len(mine), axis=1), strict=True))
+        by_family = np.split(turned, len(mine), axis=1)
+        return list(zip(mine, by_family, strict=True))
 
     def _probes(self) -> np.ndarray:
         """Return columns of random signs, (size, PROBES)."""
-        signs = np.random.default_rng(0).integers(0, 2, (self.between.shape[0], PROBES))
-        return (2 * signs - 1).astype(np.float32)
+        size = self.between.shape[0]
+        bits = np.random.default_rng(0).integers(0, 2, (size, PROBES))
+        return (2 * bits - 1).astype(np.float32)
 
 
 def _by_group(blocks: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return blocks (groups, m, m) times the rows of x of each group, (groups m, columns)."""
-    return (blocks @ x.reshape(*blocks.shape[:2], -1)).reshape(x.shape)
+    rows = x.reshape(*blocks.shape[:2], -1)
+    return (blocks @ rows).reshape(x.shape)

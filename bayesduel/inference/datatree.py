@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import bayesduel
 from bayesduel.inference.accessor import SAMPLED
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors, prior_words
+from bayesduel.models.settings import Arrays
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
@@ -39,7 +41,9 @@ class Fit(xr.DataTree):
     __slots__ = ()
 
     def __repr__(self) -> str:  # type: ignore[override]  # of a node's name, with a level
-        return repr(bayesduel.summary(self)) if self._whole else str(super().__repr__())
+        if self._whole:
+            return repr(bayesduel.summary(self))
+        return str(super().__repr__())
 
     __str__ = __repr__
 
@@ -84,39 +88,34 @@ def datatree(
     `layout` is the number of chains, and of draws of each.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
-    found = {n: v for n, v in drawn.posterior.items() if n != "preference"}  # a group of its own
+    # draws of P are a group of their own
+    found = {name: values for name, values in drawn.posterior.items() if name != "preference"}
     for name, values in found.items():
-        if values.ndim - 1 != len(dims.get(name, ())):
+        own = dims.get(name, ())
+        if values.ndim - 1 != len(own):
             raise ValueError(
                 f"dims of {model.name} should name the dimensions of {name!r} (dims of "
-                f"its term), got {dims.get(name, ())} for the shape {values.shape[1:]}"
+                f"its term), got {own} for the shape {values.shape[1:]}"
             )
     log = cells.log
-    sampling = {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
+    n_chains, n_draws = layout
+    sampling = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
-        return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
+        shaped = values.reshape(*layout, *values.shape[1:])
+        return ("chain", "draw", *names), shaped
 
     arms = np.array(log.arms, dtype=object)
     # Arrays of two dimensions first: ArviZ stacks entries in the order in which dimensions appear,
     # and names them in the order of each array's own. Of several such arrays one is named rightly.
-    names = sorted(found, key=lambda n: len(dims.get(n, ())) < 2)
-    posterior = {n: laid(found[n], *dims.get(n, ())) for n in names}
-    of_duels = model.log_type != "pulls"
-    coords: dict[str, Any] = {**sampling, "arm": arms}
-    if of_duels:
-        coords["opponent"] = arms
-    used = {d for names, _ in posterior.values() for d in names}
-    if "pair" in used:
-        first, second = np.triu_indices(len(arms), 1)
-        coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    for name, values in model.terms.coords(log).items():
-        if name in used:
-            text = isinstance(np.asarray(values).flat[0], str)
-            coords[name] = np.array(values, dtype=object if text else None)
+    in_order = sorted(found, key=lambda name: len(dims.get(name, ())) < 2)
+    posterior = {name: laid(found[name], *dims.get(name, ())) for name in in_order}
+    axes = {axis for names, _ in posterior.values() for axis in names}
+    coords = sampling | _labels(model, log, arms, axes)
+    statistics = {name: laid(values) for name, values in drawn.stats.items()}
     groups = {
         "posterior": dataset(posterior, coords=coords),
-        "sample_stats": dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
+        "sample_stats": dataset(statistics, coords=sampling),
         **observed(model, cells, arms),
     }
     priors = log_priors(model, drawn.posterior, cells)
@@ -125,26 +124,49 @@ def datatree(
         groups["log_prior"] = dataset(laid_out, coords=sampling)
     if drawn.log_likelihood is not None:
         if model.log_type == "rankings":  # one observation each
-            start = np.flatnonzero(np.diff(log.choices.ranking, prepend=-1))
-            whole = laid(np.add.reduceat(drawn.log_likelihood, start, axis=1), "ranking")
-            groups["log_likelihood"] = dataset({"place": whole}, coords=sampling)
+            changes = np.diff(log.choices.ranking, prepend=-1)
+            start = np.flatnonzero(changes)
+            by_ranking = np.add.reduceat(drawn.log_likelihood, start, axis=1)
+            whole = {"place": laid(by_ranking, "ranking")}
+            groups["log_likelihood"] = dataset(whole, coords=sampling)
         else:
             by_cell = {"outcome": laid(drawn.log_likelihood, "cell")}
             groups[BY_CELL] = dataset(by_cell, coords=sampling)
     if drawn.extra:
-        kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
+        of_mode = ("arm", "opponent", "attribute")
+        kept = {name: values for name, values in coords.items() if name in of_mode}
         groups["laplace"] = dataset(drawn.extra, coords=kept)
     if model.terms.items is not None:
         groups["items"] = model.terms.items.to_dataset()
     tree = Fit.from_dict(groups)
     tree.attrs.update(attrs)
-    words = {name: prior for name, (prior, _) in prior_words(model, cells).items() if prior}
+    words = {}
+    for name, (prior, _) in prior_words(model, cells).items():
+        if prior:
+            words[name] = prior
     tree.attrs["priors"] = json.dumps(words)
+    library = {"nuts": "nutpie", "pymc": "pymc"}.get(attrs["method"], "bayesduel")
     for name in ("posterior", "sample_stats"):
-        library = {"nuts": "nutpie", "pymc": "pymc"}.get(attrs["method"], "bayesduel")
         tree[name].attrs["inference_library"] = library
     tree["posterior"].attrs["covariance"] = "model"
     return tree
+
+
+def _labels(model: Any, log: Any, arms: np.ndarray, axes: set[str]) -> dict[str, Any]:
+    """Return the labels of arms and of further axes of parameters, by name."""
+    found: dict[str, Any] = {"arm": arms}
+    if model.log_type != "pulls":
+        found["opponent"] = arms
+    if "pair" in axes:
+        first, second = np.triu_indices(len(arms), 1)
+        found["pair_first"] = ("pair", arms[first])
+        found["pair_second"] = ("pair", arms[second])
+    for name, values in model.terms.coords(log).items():
+        if name in axes:
+            labels = np.asarray(values)
+            kind = object if isinstance(labels.flat[0], str) else None
+            found[name] = np.array(values, dtype=kind)
+    return found
 
 
 def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -> None:
@@ -154,16 +176,18 @@ def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -
     has them, (levels,), by the name of a term's deviations. The draws of the sampler stand in the
     group ``posterior_sampled`` where they are others.
     """
-    own = tree.duel.sampled
-    tree.attrs["averaged_over"] = json.dumps({k: list(map(float, w)) for k, w in averaged.items()})
+    sampled = tree.duel.sampled
+    weights = {name: [float(weight) for weight in own] for name, own in averaged.items()}
+    tree.attrs["averaged_over"] = json.dumps(weights)
     if covariance == "model" and not averaged:
         return
-    answer = own.copy()
+    answer = sampled.copy()
     for name, values in tree.duel.made(covariance).items():
-        if name in own:
-            answer[name] = (own[name].dims, values.reshape(own[name].shape))
+        if name in sampled:
+            own = sampled[name]
+            answer[name] = (own.dims, values.reshape(own.shape))
     answer.attrs["covariance"] = covariance
-    tree[SAMPLED] = xr.DataTree(own)
+    tree[SAMPLED] = xr.DataTree(sampled)
     tree["posterior"] = xr.DataTree(answer)
 
 
@@ -180,14 +204,14 @@ def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
     They are apart from the parameters: their diagonal is constant, which has no R-hat.
     """
     posterior = tree["posterior"].dataset
-    layout = (posterior.sizes["chain"], posterior.sizes["draw"])
-    n_arms = posterior.sizes["arm"]
-    if layout[0] * layout[1] * n_arms**2 * 8 > PREFERENCE_BYTES:
+    sizes = posterior.sizes
+    shape = (sizes["chain"], sizes["draw"], sizes["arm"], sizes["arm"])
+    if prod(shape) * 8 > PREFERENCE_BYTES:
         return tree
     P = model.preference(tree.duel.posterior())
     names = ("chain", "draw", *SQUARE)
     coords = {name: posterior[name].values for name in names}
-    matrix = (names, P.reshape(*layout, n_arms, n_arms))
+    matrix = (names, P.reshape(shape))
     tree[PREFERENCE] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
     return tree
 
@@ -206,14 +230,13 @@ def dataset(
         dims, values = given if isinstance(given, tuple) else (name, given)
         values = np.asarray(values)
         if dims == name:  # the index of a dimension
-            values = pd.Index(values, dtype=object if values.dtype == object else None)
+            kind = object if values.dtype == object else None
+            values = pd.Index(values, dtype=kind)
         return xr.Variable(dims, values, fastpath=True)
 
-    return xr.Dataset(
-        {name: variable(name, given) for name, given in variables.items()},
-        {name: variable(name, given) for name, given in (coords or {}).items()},
-        attrs,
-    )
+    made = {name: variable(name, given) for name, given in variables.items()}
+    axes = {name: variable(name, given) for name, given in (coords or {}).items()}
+    return xr.Dataset(made, axes, attrs)
 
 
 def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
@@ -226,19 +249,12 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             "constant_data": dataset({"n": ("cell", log.n)}),
         }
     if model.log_type == "rankings":
-        by_entry = {"ranking_of_entry": log.ranking, "arm_of_entry": log.arm}
-        known: dict[str, Any] = {name: ("entry", column) for name, column in by_entry.items()}
-        known |= {name: ("cell", data[name]) for name in ("first", "second", "n")}
-        known["weight"] = ("ranking", log.weight)
-        return {
-            "observed_data": dataset({"place": ("entry", log.place)}),
-            "constant_data": dataset(known, coords={"arm": arms}),
-        }
-    cell: dict[str, Any] = {
-        name: (("cell", *("covariate",) * (column.ndim - 1)), column)
-        for name, column in cells.seen.columns.items()
-        if name != "left_first"
-    }
+        return _observed_rankings(log, data, arms)
+    cell: dict[str, Any] = {}
+    for name, column in cells.seen.columns.items():
+        if name != "left_first":
+            more_axes = ("covariate",) * (column.ndim - 1)
+            cell[name] = (("cell", *more_axes), column)
     counts = cells.seen.counts
     square = {}
     if log.teams is not None:
@@ -258,13 +274,31 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
         cell["n"] = ("cell", data["n"])
         by_vote |= model.terms.columns(log)
         dims = ("vote", "covariate")
-        cell |= {f"vote_{n}": (dims[: np.ndim(v)], v) for n, v in by_vote.items()}
+        for name, values in by_vote.items():
+            cell[f"vote_{name}"] = (dims[: np.ndim(values)], values)
     else:
         kind = np.int64 if log.plain else float
-        cell["n"] = (("cell",), counts.sum(axis=1).astype(kind))
+        n = counts.sum(axis=1)
+        cell["n"] = (("cell",), n.astype(kind))
         if "counts" in data:
             observed = {"outcome": (("cell", "result"), data["counts"].astype(kind))}
         else:
-            observed = {"outcome": ("cell", counts[:, 0] + counts[:, 2] / 2)}
+            points = counts[:, 0] + counts[:, 2] / 2
+            observed = {"outcome": ("cell", points)}
     constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
     return {"observed_data": dataset(observed), "constant_data": constant}
+
+
+def _observed_rankings(log: Any, data: Arrays, arms: np.ndarray) -> dict[str, xr.Dataset]:
+    """Return the places of rankings, and who was in them."""
+    known: dict[str, Any] = {
+        "ranking_of_entry": ("entry", log.ranking),
+        "arm_of_entry": ("entry", log.arm),
+    }
+    for name in ("first", "second", "n"):
+        known[name] = ("cell", data[name])
+    known["weight"] = ("ranking", log.weight)
+    return {
+        "observed_data": dataset({"place": ("entry", log.place)}),
+        "constant_data": dataset(known, coords={"arm": arms}),
+    }

@@ -121,9 +121,14 @@ class DefaultModel:
             check_flag(self.group_effects, "group_effects")
         object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
         object.__setattr__(self, "priors", priors_of(self.priors))
-        plain = named("bradley-terry" if self.response == AUTO else self.response)
+        self._of_families(self._with_terms("bradley-terry"))
+
+    def _with_terms(self, usual: str) -> Model:
+        """Return the model of the response asked for, else the `usual` one, with the terms."""
+        plain = named(usual if self.response == AUTO else self.response)
         own = (SideAdvantage.name,) if self.side_advantage else ()
-        self._of_families(reduce(add_term, (*self.terms, *own), plain))
+        model: Model = reduce(add_term, (*self.terms, *own), plain)
+        return model
 
     def _of_families(self, model: Model) -> Model:
         """Return the model with the families that arms have, if they have some."""
@@ -133,45 +138,57 @@ class DefaultModel:
         """Return the model for a log; `noun` is what an arm is called."""
         model, reasons = self._by_rule(duels, noun)
         model = self._of_families(model)
-        return Choice(model.with_priors(self.priors) if self.priors else model, reasons)
+        if self.priors:
+            model = model.with_priors(self.priors)
+        return Choice(model, reasons)
 
     def _by_rule(self, duels: Duels | Rankings, noun: str) -> Choice:
         if isinstance(duels, Rankings):
-            own = (SideAdvantage.name,) if self.side_advantage else ()
-            plain = named("plackett-luce" if self.response == AUTO else self.response)
-            return Choice(reduce(add_term, (*self.terms, *own), plain), _of_rankings(duels, noun))
-        name, why = (self.response, "") if self.response != AUTO else _response(duels, noun)
+            return Choice(self._with_terms("plackett-luce"), _of_rankings(duels, noun))
+        name = self.response
+        why = ""
+        if self.response == AUTO:
+            name, why = _response(duels, noun)
         model: Model = reduce(add_term, self.terms, named(name))
         reasons = [why] if why else []
         model, why = _with_covariates(model, duels)
         reasons += [why] if why else []
-        sides = sides_of(duels)
-        if model.terms.reads_order:
-            pass
-        elif self.side_advantage is False:
-            if sides.meaning:
-                reasons.append(f"An advantage of {sides.left} is left out, as asked.")
-        elif self.side_advantage or (sides.meaning and isinstance(model, ScoreModel)):
-            apart = model.terms.find(Sources)  # whose sources have an advantage each
-            model = model + SideAdvantage(by=apart.by if apart else None)
-            why = sides.why if sides.meaning else "it was asked for"
-            reasons.append(f"An advantage of {sides.left} is in the fitted model: {why}.")
-        elif sides.meaning:
-            reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
-        elif _in_doubt(sides, duels, model):
-            model = model + SideAdvantage()
-            reasons.append(
-                f"An advantage of {sides.left} is in the fitted model: pairs are listed in one "
-                "order only, and may have been shown in it."
-            )
-        elif duels.ordered:
-            reasons.append(f"{begun(sides.why)}. No side advantage is in the fitted model.")
+        model, why = self._with_side_advantage(model, duels, name)
+        reasons += [why] if why else []
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
         model, why = self._with_groups(model, duels, noun)
         reasons += [why] if why else []
         return Choice(model, tuple(reasons))
+
+    def _with_side_advantage(self, model: Model, duels: Duels, name: str) -> tuple[Model, str]:
+        """Return the model with a side advantage if it should have one, and what is said of it.
+
+        name: of the model whose response it has.
+        """
+        if model.terms.reads_order:
+            return model, ""
+        sides = sides_of(duels)
+        advantage = f"An advantage of {sides.left}"
+        if self.side_advantage is False:
+            return model, f"{advantage} is left out, as asked." if sides.meaning else ""
+        can_have = isinstance(model, ScoreModel)
+        if self.side_advantage or (sides.meaning and can_have):
+            apart = model.terms.find(Sources)  # whose sources have an advantage each
+            own = SideAdvantage(by=apart.by if apart else None)
+            why = sides.why if sides.meaning else "it was asked for"
+            return model + own, f"{advantage} is in the fitted model: {why}."
+        if sides.meaning:
+            return model, f"A model {name} cannot have the advantage of {sides.left}."
+        if _in_doubt(sides, duels, model):
+            return model + SideAdvantage(), (
+                f"{advantage} is in the fitted model: pairs are listed in one order only, and may "
+                "have been shown in it."
+            )
+        if duels.ordered:
+            return model, f"{begun(sides.why)}. No side advantage is in the fitted model."
+        return model, ""
 
     def _with_groups(self, model: Model, duels: Duels, noun: str) -> tuple[Model, str]:
         """Return the model with effects of arms by group if it should have them, and why."""
@@ -202,9 +219,10 @@ def missing_covariates(model: Model, duels: Duels) -> list[str]:
     """
     if any(_may_read_any(term) for term in model.terms):
         return []
-    names = duels.votes.covariate_names if duels.votes is not None else ()
+    if duels.votes is None:
+        return []
     known = {name for term in model.terms for name in term.reads}
-    return [name for name in names if name not in known]
+    return [name for name in duels.votes.covariate_names if name not in known]
 
 
 def _may_read_any(term: Part) -> bool:
@@ -230,12 +248,16 @@ def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:
 def _repeated_groups(model: Model, duels: Duels) -> int:
     """Return how many groups votes repeat, if their effects take seconds; else 0."""
     votes = duels.votes
-    if votes is None or votes.sampling_weight is not None or "group" not in clusterings(duels):
+    if votes is None or votes.sampling_weight is not None:
+        return 0
+    if "group" not in clusterings(duels):
         return 0
     if not isinstance(model, ScoreModel) or model.why_not("laplace"):
         return 0
     n = len(votes.groups)
-    return n if LEVELS[0] <= n <= LEVELS[1] and n * duels.n_arms <= EFFECTS else 0
+    fewest, most = LEVELS
+    quick = n * duels.n_arms <= EFFECTS
+    return n if quick and fewest <= n <= most else 0
 
 
 def _in_doubt(sides: Sides, duels: Duels, model: Model) -> bool:
@@ -251,7 +273,9 @@ def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
         return model, "A side is worth the mean of its members' scores."
     summed = "A side is worth the sum of its members' scores"
     sizes = duels.teams.sizes if duels.teams is not None else np.ones(1)
-    if (sizes[duels.cells.left] == sizes[duels.cells.right]).all():
+    left = sizes[duels.cells.left]
+    right = sizes[duels.cells.right]
+    if (left == right).all():
         return model, f"{summed}."
     if model.terms.find(TeamSize) is None:
         model = model + TeamSize()
@@ -265,7 +289,8 @@ def choose_model(wanted: Any, log: Any, priors: Any = None, noun: str = "arm") -
     noun: what an arm is called.
     """
     model, reasons = _chosen(wanted, log, noun)
-    reasons += _of_families(model, log, noun) + _of_margins(model, log)
+    reasons += _of_families(model, log, noun)
+    reasons += _of_margins(model, log)
     if priors is None:
         return Choice(model, reasons)
     earlier = priors.get("score") if isinstance(priors, Mapping) else None
@@ -298,7 +323,8 @@ def _of_families(model: Model, log: Any, noun: str) -> tuple[str, ...]:
     if families is None:
         return ()
     alone = scores.without_family(log.arms)
-    n = int(families.max()) + 1 - len(alone)
+    n_families = int(families.max()) + 1
+    n = n_families - len(alone)
     told = f"Scores keep to {count(n, 'family')} of {plural(noun)}."
     if not alone:
         return (told,)
@@ -310,9 +336,10 @@ def _of_families(model: Model, log: Any, noun: str) -> tuple[str, ...]:
 
 def _of_margins(model: Model, log: Any) -> tuple[str, ...]:
     """Return that the model does not use the margins of the log, if it has any."""
-    margin = log.votes.margin if isinstance(log, Duels) and log.votes is not None else None
+    if not isinstance(log, Duels) or log.votes is None or log.votes.margin is None:
+        return ()
     outcome = model.response.outcome
-    if margin is None or outcome == "margin" or not np.nan_to_num(margin).any():
+    if outcome == "margin" or not np.nan_to_num(log.votes.margin).any():
         return ()
     return (f"The margins of the log are not used: an outcome of the model is a {outcome}.",)
 

@@ -38,7 +38,8 @@ def centre(free: np.ndarray) -> np.ndarray:
     n_arms = free.shape[-1] + 1
     total = free.sum(axis=-1, keepdims=True)
     root = np.sqrt(n_arms)
-    return np.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
+    inner = free - total / (n_arms + root)
+    return np.concatenate([inner, -total / root], axis=-1)
 
 
 def uncentre(score: np.ndarray) -> np.ndarray:
@@ -47,20 +48,24 @@ def uncentre(score: np.ndarray) -> np.ndarray:
     inner = score[..., :-1]
     last = score[..., -1:]
     total = inner.sum(axis=-1, keepdims=True)
-    return inner - total / (n_arms + np.sqrt(n_arms)) - last / np.sqrt(n_arms)
+    root = np.sqrt(n_arms)
+    return inner - total / (n_arms + root) - last / root
 
 
 def reduce(matrix: np.ndarray) -> np.ndarray:
     """Return Q' matrix Q, (K - 1, K - 1), where Q is the linear map `centre` and matrix (K, K)."""
     n_arms = len(matrix)
-    c = 1.0 / (n_arms + np.sqrt(n_arms))
-    r = 1.0 / np.sqrt(n_arms)
+    root = np.sqrt(n_arms)
+    c = 1.0 / (n_arms + root)
+    r = 1.0 / root
     inner = matrix[:-1, :-1]
     edge = matrix[:-1, -1]
     corner = matrix[-1, -1]
     rows = inner.sum(axis=1)
-    side = c * rows + r * (edge - c * edge.sum())
-    constant = c * c * rows.sum() + r * r * corner
+    level = r * (edge - c * edge.sum())
+    side = c * rows + level
+    squares = r * r * corner
+    constant = c * c * rows.sum() + squares
     result = inner - (side - constant)[:, None]
     result -= side
     return result
@@ -69,7 +74,8 @@ def reduce(matrix: np.ndarray) -> np.ndarray:
 def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
     """Return sum over cells of weight (e_first - e_second)(e_first - e_second)', (K, K)."""
     place = first.astype(np.int64) * n_arms + second
-    result = np.bincount(place, -weight, minlength=n_arms * n_arms).reshape(n_arms, n_arms)
+    by_place = np.bincount(place, -weight, minlength=n_arms * n_arms)
+    result = by_place.reshape(n_arms, n_arms)
     result += result.T.copy()
     result.flat[:: n_arms + 1] = -result.sum(axis=1)
     return result
@@ -94,26 +100,34 @@ class Gram:
         """
         left = self.left
         right = self.right
-        row = np.repeat(np.arange(left.shape[0]), np.diff(left.indptr))
-        many = np.diff(right.indptr).astype(np.int64)[row]  # products of each entry of the left
+        n_left, n_columns = left.shape
+        row = np.repeat(np.arange(n_left), np.diff(left.indptr))
+        n_of_row = np.diff(right.indptr).astype(np.int64)
+        many = n_of_row[row]  # products of each entry of the left
         if many.sum() > PRODUCTS:
             return None
         first = np.repeat(np.arange(len(many)), many)
-        begin = right.indptr[row] - (np.cumsum(many) - many)
+        before = np.cumsum(many) - many
+        begin = right.indptr[row] - before
         second = np.arange(len(first)) + begin[first]
         n = right.shape[1]
-        key = left.indices[first].astype(np.int64) * n + right.indices[second]
+        first_column = left.indices[first].astype(np.int64)
+        key = first_column * n + right.indices[second]
         key, place = np.unique(key, return_inverse=True)
         values = left.data[first] * right.data[second]
-        entries = sparse.csr_array((values, (place, row[first])), (len(key), left.shape[0]))
-        return key % n, np.searchsorted(key // n, np.arange(left.shape[1] + 1)), entries
+        places = (place, row[first])
+        entries = sparse.csr_array((values, places), (len(key), n_left))
+        row, column = np.divmod(key, n)
+        end = np.searchsorted(row, np.arange(n_columns + 1))
+        return column, end, entries
 
     def of(self, weight: np.ndarray) -> Any:
         """Return the product with these weights (rows,), (m, n), sparse if both matrices are."""
         if isinstance(self.right, np.ndarray):
             return (self.left.T * weight) @ self.right
         if self._products is None:
-            return sparse.csr_array(self.left.T @ self.right.multiply(weight[:, None]))
+            weighted = self.right.multiply(weight[:, None])
+            return sparse.csr_array(self.left.T @ weighted)
         column, end, entries = self._products
         shape = (self.left.shape[1], self.right.shape[1])
         return sparse.csr_array((entries @ weight, column, end), shape)
@@ -136,7 +150,8 @@ class Columns:
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
-        return np.asarray((self.jacobian @ u.T).T)
+        eta = self.jacobian @ u.T
+        return np.asarray(eta.T)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
@@ -160,7 +175,8 @@ class Columns:
         """Return the inner products of the rows of J and of an array (cells, size), (cells,)."""
         if isinstance(self.jacobian, np.ndarray):
             return np.asarray(np.einsum("ij,ij->i", self.jacobian, rows))
-        return np.asarray(self.jacobian.multiply(rows).sum(axis=1)).ravel()
+        products = self.jacobian.multiply(rows)
+        return np.asarray(products.sum(axis=1)).ravel()
 
     def rows(self, cells: np.ndarray) -> "Columns":
         """Return the design of these cells."""
@@ -186,20 +202,25 @@ class ScoreDesign:
         cut = self.n_arms - 1
         scores = centre(u[..., :cut])
         of_scores = self.scores.eta(scores)
-        return np.asarray(of_scores + self.beside.eta(u[..., cut:]))
+        others = self.beside.eta(u[..., cut:])
+        return np.asarray(of_scores + others)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
-        return np.concatenate([self._pulled(slope), self.beside.pull(slope)])
+        of_scores = self._pulled(slope)
+        others = self.beside.pull(slope)
+        return np.concatenate([of_scores, others])
 
     def _pulled(self, slope: np.ndarray) -> np.ndarray:
         """Return the part of J' slope of the free numbers of the scores, (K - 1, ...)."""
-        return uncentre(self.scores.pull(slope).T).T
+        of_scores = self.scores.pull(slope)
+        return uncentre(of_scores.T).T
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
         by_arm = uncentre(self.scores.pull_by(slope, groups, n))
-        return np.column_stack([by_arm, self.beside.pull_by(slope, groups, n)])
+        others = self.beside.pull_by(slope, groups, n)
+        return np.column_stack([by_arm, others])
 
     def _curved(self, weight: np.ndarray) -> np.ndarray:
         """Return J' diag(weight) J of the K scores, (K, K)."""
@@ -208,13 +229,16 @@ class ScoreDesign:
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus J' diag(bend) J, (size, size)."""
         free = reduce(self._curved(-bend))
-        p = self.beside.jacobian.shape[1]
+        beside = self.beside.jacobian
+        p = beside.shape[1]
         if not p:
             return free
-        if isinstance(self.beside.jacobian, np.ndarray):
-            mixed = self._pulled(-bend[:, None] * self.beside.jacobian)
+        if isinstance(beside, np.ndarray):
+            weighted = -bend[:, None] * beside
+            mixed = self._pulled(weighted)
         else:
-            mixed = uncentre(whole(self._mixed.of(-bend)).T).T
+            products = whole(self._mixed.of(-bend))
+            mixed = uncentre(products.T).T
         result = np.pad(free, (0, p))
         result[:-p, -p:] = mixed
         result[-p:, :-p] = mixed.T
@@ -224,11 +248,14 @@ class ScoreDesign:
     def variance(self, covariance: np.ndarray) -> np.ndarray:
         """Return the variance of eta, (cells,), where u has this covariance."""
         cut = self.n_arms - 1
-        found = self._own_variance(centre(centre(covariance[:cut, :cut]).T))
+        by_score = centre(covariance[:cut, :cut])
+        of_scores = centre(by_score.T)
+        found = self._own_variance(of_scores)
         if self.beside.jacobian.shape[1]:
             mixed = centre(covariance[cut:, :cut]).T  # (K, p)
+            of_others = covariance[cut:, cut:]
             found = found + 2 * self.beside.dots(self._of_scores(mixed))
-            found = found + self.beside.variance(covariance[cut:, cut:])
+            found = found + self.beside.variance(of_others)
         return np.maximum(found, 0.0)
 
     def _own_variance(self, score: np.ndarray) -> np.ndarray:
@@ -250,7 +277,8 @@ class SideDifferences(ScoreDesign):
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
-        return side_differences(self.scores.rows(cells), self.beside.rows(cells))
+        scores = self.scores.rows(cells)
+        return side_differences(scores, self.beside.rows(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,14 +299,18 @@ class PairDifferences(ScoreDesign):
         """First less second of each cell, of K scores."""
         cell = np.arange(len(self.first))
         one = np.ones(len(self.first))
-        place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
+        entries = np.concatenate([one, -one])
+        rows = np.concatenate([cell, cell])
+        arms = np.concatenate([self.first, self.second])
         shape = (len(cell), self.n_arms)
-        return Columns(sparse.csr_array((np.concatenate([one, -one]), place), shape=shape))
+        matrix = sparse.csr_array((entries, (rows, arms)), shape=shape)
+        return Columns(matrix)
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
-        score = centre(u[..., : self.n_arms - 1])
-        beside = self.beside.eta(u[..., self.n_arms - 1 :])
+        cut = self.n_arms - 1
+        score = centre(u[..., :cut])
+        beside = self.beside.eta(u[..., cut:])
         found = score.take(self.first, axis=-1)
         found -= score.take(self.second, axis=-1)
         found += beside
@@ -286,18 +318,21 @@ class PairDifferences(ScoreDesign):
 
     def _pulled(self, slope: np.ndarray) -> np.ndarray:
         if slope.ndim == 1:
-            score = np.bincount(self.first, slope, self.n_arms)
-            return uncentre(score - np.bincount(self.second, slope, self.n_arms))
+            won = np.bincount(self.first, slope, self.n_arms)
+            lost = np.bincount(self.second, slope, self.n_arms)
+            return uncentre(won - lost)
         if slope.shape[1] <= FEW:
-            return np.stack([self._pulled(column) for column in slope.T], axis=1)
+            columns = [self._pulled(column) for column in slope.T]
+            return np.stack(columns, axis=1)
         return super()._pulled(slope)
 
     def _curved(self, weight: np.ndarray) -> np.ndarray:
         return laplacian(weight, self.first, self.second, self.n_arms)
 
     def _own_variance(self, score: np.ndarray) -> np.ndarray:
-        own = score.diagonal()
-        return np.asarray(own[self.first] + own[self.second] - 2 * score[self.first, self.second])
+        variance = score.diagonal()
+        covariance = score[self.first, self.second]
+        return np.asarray(variance[self.first] + variance[self.second] - 2 * covariance)
 
     def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(numbers[self.first] - numbers[self.second])
@@ -305,7 +340,9 @@ class PairDifferences(ScoreDesign):
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
         beside = self.beside.rows(cells)
-        return pair_differences(self.first[cells], self.second[cells], self.n_arms, beside)
+        first = self.first[cells]
+        second = self.second[cells]
+        return pair_differences(first, second, self.n_arms, beside)
 
 
 Design = (
@@ -318,21 +355,29 @@ def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside:
 
     Then one product is quicker than its parts.
     """
-    if len(first) * (n_arms - 1 + beside.jacobian.shape[1]) > SMALL:
+    size = n_arms - 1 + beside.jacobian.shape[1]
+    if len(first) * size > SMALL:
         return PairDifferences(first, second, n_arms, beside)
     scores = centre(np.eye(n_arms - 1)).T
-    return Columns(np.column_stack([scores[first] - scores[second], whole(beside.jacobian)]))
+    free = scores[first] - scores[second]
+    beside_scores = whole(beside.jacobian)
+    return Columns(np.column_stack([free, beside_scores]))
 
 
 def side_differences(scores: Columns, beside: Columns) -> Design:
     """Return the design of K scores and other columns; the whole of J where that is small."""
     n_cells, n_arms = scores.jacobian.shape
-    if n_cells * (n_arms - 1 + beside.jacobian.shape[1]) > SMALL:
+    size = n_arms - 1 + beside.jacobian.shape[1]
+    if n_cells * size > SMALL:
         return SideDifferences(scores, n_arms, beside)
-    free = scores.jacobian @ centre(np.eye(n_arms - 1)).T
-    return Columns(np.column_stack([free, whole(beside.jacobian)]))
+    centring = centre(np.eye(n_arms - 1)).T
+    free = scores.jacobian @ centring
+    beside_scores = whole(beside.jacobian)
+    return Columns(np.column_stack([free, beside_scores]))
 
 
 def whole(matrix: Any) -> np.ndarray:
     """Return an array, or a sparse matrix as one."""
-    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    return np.asarray(matrix.toarray())

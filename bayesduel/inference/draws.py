@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from bayesduel.inference.psis import Quality
     from bayesduel.inference.sparse_gaussian import SparseGaussian
 
-__all__ = ["PosteriorDraws", "Proposals"]
+__all__ = ["PosteriorDraws", "Proposals", "chains_joined"]
+
+
+def chains_joined(values: np.ndarray) -> np.ndarray:
+    """Return draws (chains, draws, ...) chain after chain, (n, ...)."""
+    return values.reshape(-1, *values.shape[2:])
 
 
 class Proposals(NamedTuple):

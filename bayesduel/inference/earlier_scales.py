@@ -38,13 +38,16 @@ class EarlierScales(DensityApproximation):
         """
         density = linear_predictor(model, cells)
         layout = layout_of(density)
-        start = start_at(density, {name: draws.mean(axis=0) for name, draws in earlier.items()})
-        middle = mode_at(layout, log_scales(density, earlier), start)
+        means = {name: draws.mean(axis=0) for name, draws in earlier.items()}
+        start = start_at(density, means)
+        phi = log_scales(density, earlier)
+        middle = mode_at(layout, phi, start)
         return cls(model, cells, density, layout, middle)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, None]:
         """Return `n` draws and their scales; no ratio of so many densities says anything."""
+        middle = self.middle
         normal = rng.standard_normal((n, self.density.size), dtype=self.layout.kind)
-        x = self.middle.x + self.layout.draw(self.middle.arrow, normal)
-        phi = np.broadcast_to(self.middle.phi, (n, len(self.middle.phi)))
+        x = middle.x + self.layout.draw(middle.arrow, normal)
+        phi = np.broadcast_to(middle.phi, (n, len(middle.phi)))
         return x, phi, None

@@ -92,6 +92,7 @@ def _independent(score: np.ndarray) -> np.ndarray:
     own = centred.var(axis=0)
     if n == 2:
         return np.full(2, 2 * own[0])
-    found = (n * own - own.sum() / (n - 1)) / (n - 2)
+    mean = own.sum() / (n - 1)
+    found = (n * own - mean) / (n - 2)
     # An arm that many others duelled alone may have less: a hundredth of its variance is left
     return np.maximum(found, own / 100)

@@ -302,7 +302,8 @@ def tree_of(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
-        answer_by(tree, tree.duel.covariance(), level_shares(model, duels))
+        covariance = tree.duel.covariance()
+        answer_by(tree, covariance, level_shares(model, duels))
         if preference and model.log_type != "pulls":
             with_preference(tree, model)
     return tree
@@ -317,7 +318,8 @@ def level_shares(model: Model, duels: Any) -> dict[str, np.ndarray]:
     for part in model.terms.exhaustive:
         level, names = levels_of(duels, part.by)
         known = level >= 0
-        n = np.bincount(level[known], duels.votes.weight[known], len(names))
+        weight = duels.votes.weight[known]
+        n = np.bincount(level[known], weight, len(names))
         found[part.parameter] = n / n.sum()
     return found
 
@@ -342,12 +344,13 @@ def sampled(
     asked, reasons = choose_model(model, duels, priors)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
-    _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)
+    n_asked = DRAWS if draws is None else draws
+    _check(duels, asked, method, n_asked, chains, seed)
     sparse = takes_sparse(asked, duels, method)
     fewer = draws is None  # where many cost much
     if draws is None:
-        few = SPARSE_DRAWS.times(len(duels.arms)) // 4 * 4  # the same of each of four chains
-        draws = few if sparse else DRAWS
+        of_chain = SPARSE_DRAWS.times(len(duels.arms)) // 4  # of each of four chains
+        draws = 4 * of_chain if sparse else DRAWS
     else:
         check_draws(draws, len(duels.arms))
     if isinstance(duels, Duels) and _ranks_arms(asked):
@@ -367,14 +370,15 @@ def sampled(
             drawn, used, reason = _sample(
                 model, cells, method, layout, seed, near, fewer=fewer, **options
             )
-    made = len(next(iter(drawn.posterior.values()))) // chains
-    layout = (chains, made)
+    drawn_values = next(iter(drawn.posterior.values()))
+    layout = (chains, len(drawn_values) // chains)
     return Sampled(model, asked, reasons, cells, layout, drawn, used, reason)
 
 
 def keeps_likelihood(layout: tuple[int, int], cells: Any) -> bool:
     """Return whether the log likelihood of every draw and cell is kept by default."""
-    return layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+    n_draws = layout[0] * layout[1]
+    return n_draws * len(cells) * 8 <= LIKELIHOOD_BYTES
 
 
 def describe_model(model: Model) -> dict[str, Any]:
@@ -414,7 +418,9 @@ def takes_sparse(model: Any, log: Any, method: Method) -> bool:
             f"method should be 'auto', 'laplace' or 'nuts' for this model, "
             f"got {shown_value(method)}: {why}"
         )
-    return method in SPARSE or (method == "auto" and len(log.arms) >= SPARSE_ARMS and not why)
+    if method != "auto":
+        return method in SPARSE
+    return len(log.arms) >= SPARSE_ARMS and not why
 
 
 def _check_dense(model: Any, n_arms: int) -> None:
@@ -529,7 +535,8 @@ def _by_nuts(
 
     density = linear_predictor(model, cells)
     if fewer:
-        draws = -(-NUTS_DRAWS.times(density.size) // chains)
+        fewer_draws = NUTS_DRAWS.times(density.size)
+        draws = -(-fewer_draws // chains)
     settings = {"draws": draws, "chains": chains, "seed": seed, **options}
     try:
         return sample_hamiltonian(density, cells, **settings)
@@ -594,8 +601,10 @@ def _ranks_arms(model: Model) -> bool:
 def without_draws(duels: Any, model: Model) -> xr.DataTree:
     """Return what a fit of a model says of its log, with no draws: its groups and attributes."""
     arms = np.array(duels.arms, dtype=object)
-    tree = xr.DataTree.from_dict(observed(model, model.cells(duels), arms))
-    tree.attrs.update(_of_log(duels, model), versions=json.dumps(_versions()))
+    groups = observed(model, model.cells(duels), arms)
+    tree = xr.DataTree.from_dict(groups)
+    versions = json.dumps(_versions())
+    tree.attrs.update(_of_log(duels, model), versions=versions)
     return tree
 
 
@@ -604,33 +613,26 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     if model.log_type == "pulls":
         return {"source": duels.source, "n_pulls": duels.n_pulls}
     files = duels.read_summary.files
-    added = json.dumps([fingerprint(duels)] if files else [])
-    batches = json.dumps([fingerprint_of_votes(duels)])
+    fingerprints = [fingerprint(duels)] if files else []
     pairs = duels.duels if model.log_type == "rankings" else duels
     parts = components(pairs) if _ranks_arms(model) else [duels.arms]
-    if model.log_type == "rankings":
-        return {
-            "source": duels.read_summary.source,
-            "reading": json.dumps(dict(duels.read_summary.reading)),
-            "understood": json.dumps(duels.reading.to_dict()),
-            "added": added,
-            "batches": batches,
-            "n_rankings": duels.n_rankings,
-            "tie_rule": model.response.tie_rule(duels),
-            "components": json.dumps([list(part) for part in parts]),
-        }
-    return {
+    found = {
         "source": duels.read_summary.source,
         "reading": json.dumps(dict(duels.read_summary.reading)),
         "understood": json.dumps(duels.reading.to_dict()),
-        "added": added,
-        "batches": batches,
-        "n_duels": duels.n_duels,
-        "plain": int(duels.plain),
-        "tie_rule": model.response.tie_rule(duels),
-        "components": json.dumps([list(part) for part in parts]),
-        **({} if duels.teams is None else {"teams": 1}),
+        "added": json.dumps(fingerprints),
+        "batches": json.dumps([fingerprint_of_votes(duels)]),
     }
+    if model.log_type == "rankings":
+        found["n_rankings"] = duels.n_rankings
+    else:
+        found["n_duels"] = duels.n_duels
+        found["plain"] = int(duels.plain)
+        if duels.teams is not None:
+            found["teams"] = 1
+    found["tie_rule"] = model.response.tie_rule(duels)
+    found["components"] = json.dumps([list(part) for part in parts])
+    return found
 
 
 @cache

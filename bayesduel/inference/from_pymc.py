@@ -7,8 +7,9 @@ import xarray as xr
 
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import choose_model
+from bayesduel.inference.draws import chains_joined
 from bayesduel.inference.fit import Sampled, keeps_likelihood, tree_of, uncertified
-from bayesduel.inference.nuts import INNER, STATISTICS, completed
+from bayesduel.inference.nuts import INNER, STATISTICS, completed, variable_names
 from bayesduel.system.arguments import check_flag, shown_value, whole
 from bayesduel.text import join
 
@@ -119,8 +120,8 @@ def _variables(given: xr.Dataset, built: Any) -> dict[str, np.ndarray]:
         raise ValueError(
             f"posterior should have the dimensions chain and draw, got {join(given.sizes)}"
         )
-    names = [v.name for v in (*built.free_RVs, *built.deterministics)]
-    asked = [name for name in names if not name.endswith(INNER) and name not in LEFT_OUT]
+    kept = [name for name in variable_names(built) if not name.endswith(INNER)]
+    asked = [name for name in kept if name not in LEFT_OUT]
     missing = [name for name in asked if name not in given]
     if missing:
         raise ValueError(
@@ -148,9 +149,10 @@ def _draws(values: xr.DataArray, name: str, built: Any) -> np.ndarray:
                 f"{dim} of {name} should be that of the log, {join(labels, 8, quote=True)}, "
                 f"got {join(own, 8, quote=True)}"
             )
-        values = values.isel({dim: [own.index(label) for label in labels]})
+        place = [own.index(label) for label in labels]
+        values = values.isel({dim: place})
     array = values.transpose(*SAMPLING, *dims).to_numpy()
-    return np.asarray(array.reshape(-1, *array.shape[2:]), dtype=float)
+    return np.asarray(chains_joined(array), dtype=float)
 
 
 def _statistics(given: xr.Dataset | None, n: int) -> dict[str, np.ndarray]:

@@ -38,14 +38,29 @@ class Piece(NamedTuple):
             return np.diag(self.tight)
         root = np.sqrt(self.tight)
         rest = len(root) // len(self.inverse)
-        return np.kron(self.inverse, np.eye(rest)) * np.outer(root, root)
+        within = np.kron(self.inverse, np.eye(rest))
+        return within * np.outer(root, root)
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of the precision, (size,)."""
+        if self.inverse is None:
+            return self.tight
+        along = self.inverse.diagonal()
+        rest = len(self.tight) // len(along)
+        return self.tight * np.repeat(along, rest)
+
+    def along(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse covariance along the first axis (n, n), and `tight` (n, rest)."""
+        inverse = np.ones((1, 1)) if self.inverse is None else self.inverse
+        return inverse, self.tight.reshape(len(inverse), -1)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return the precision times a vector, (size,)."""
         if self.inverse is None:
             return self.tight * x
         root = np.sqrt(self.tight)
-        turned = self.inverse @ (root * x).reshape(len(self.inverse), -1)
+        scaled = (root * x).reshape(len(self.inverse), -1)
+        turned = self.inverse @ scaled
         return root * turned.ravel()
 
 
@@ -60,9 +75,17 @@ class Prior:
     @cached_property
     def precision(self) -> np.ndarray:
         """The inverse covariance, shape (size, size); 0 where flat."""
-        found = np.zeros((len(self.mean), len(self.mean)))
+        size = len(self.mean)
+        found = np.zeros((size, size))
         for piece in self.pieces:
             found[piece.here, piece.here] = piece.dense()
+        return found
+
+    def diagonal(self, flat: float) -> np.ndarray:
+        """Return the precision of each coefficient given all others, `flat` where it has none."""
+        found = np.full(len(self.mean), flat)
+        for piece in self.pieces:
+            found[piece.here] = piece.diagonal()
         return found
 
     def pull(self, x: np.ndarray) -> np.ndarray:
@@ -70,7 +93,8 @@ class Prior:
         away = x - self.mean
         found = np.zeros_like(x)
         for piece in self.pieces:
-            found[piece.here] = piece.times(away[piece.here])
+            here = piece.here
+            found[here] = piece.times(away[here])
         return found
 
     def noise(self, rng: np.random.Generator) -> np.ndarray:
@@ -79,7 +103,8 @@ class Prior:
         for piece in self.pieces:
             normal = rng.standard_normal(len(piece.tight))
             if piece.inverse is not None:
-                turned = np.linalg.cholesky(piece.inverse) @ normal.reshape(len(piece.inverse), -1)
+                factor = np.linalg.cholesky(piece.inverse)
+                turned = factor @ normal.reshape(len(factor), -1)
                 normal = turned.ravel()
             found[piece.here] = np.sqrt(piece.tight) * normal
         return found
@@ -106,15 +131,14 @@ def log_projected(
     pulled = (away * tight).sum(axis=1)
     square = (away**2 * tight).sum(axis=1)
     if families is not None:
-        own = tight @ families.member
-        along = (away * tight) @ families.member
-        share = _shared(own, families)
+        own, along, share = _by_family(away, tight, families)
         log_det -= np.log1p(families.variance * own).sum(axis=1)
         total = total - (share * own**2).sum(axis=1)
         pulled = pulled - (share * own * along).sum(axis=1)
         square = square - (share * along**2).sum(axis=1)
     log_det += np.log(n_arms) - np.log(total)
-    return 0.5 * (log_det - square + pulled**2 / total - (n_arms - 1) * LOG_2PI)
+    constant = (n_arms - 1) * LOG_2PI
+    return 0.5 * (log_det - square + pulled**2 / total - constant)
 
 
 def before_centring(tight: np.ndarray, families: Families | None = None) -> np.ndarray:
@@ -125,7 +149,8 @@ def before_centring(tight: np.ndarray, families: Families | None = None) -> np.n
     found = np.diag(tight)
     if families is not None:
         along = tight[:, None] * families.member
-        found -= (along * _shared(tight @ families.member, families)) @ along.T
+        share = _shared(tight @ families.member, families)
+        found -= (along * share) @ along.T
     sums = found.sum(axis=1)
     return found - np.outer(sums, sums) / sums.sum()
 
@@ -138,12 +163,12 @@ def level_of(
     away: centred scores less their prior means before that, (n, K). tight, families: as for
     `log_projected`.
     """
-    own = tight @ families.member
-    along = (away * tight) @ families.member
-    share = _shared(own, families)
+    own, along, share = _by_family(away, tight, families)
     total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
     pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)
-    return -(pulled / total)[:, None], (total**-0.5)[:, None]
+    mean = -(pulled / total)
+    deviation = total**-0.5
+    return mean[:, None], deviation[:, None]
 
 
 def family_means(
@@ -154,8 +179,8 @@ def family_means(
     away: scores less their prior means, before they are centred, (n, K). tight, families: as for
     `log_projected`. Of a family without arms they are those of its prior.
     """
-    share = _shared(tight @ families.member, families)
-    return share * ((away * tight) @ families.member), np.sqrt(share)
+    _, along, share = _by_family(away, tight, families)
+    return share * along, np.sqrt(share)
 
 
 def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
@@ -170,6 +195,16 @@ def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, fl
     return solved.reshape(values.shape), log_det
 
 
+def _by_family(
+    away: np.ndarray, tight: np.ndarray, families: Families
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sums of precisions of families, of weighted distances, and how they loosen arms."""
+    own = tight @ families.member
+    along = (away * tight) @ families.member
+    return own, along, _shared(own, families)
+
+
 def _shared(own: np.ndarray, families: Families) -> np.ndarray:
     """Return by how much a family loosens its arms, (n, families), of the sums of precisions."""
-    return families.variance / (1 + families.variance * own)
+    looseness = 1 + families.variance * own
+    return families.variance / looseness

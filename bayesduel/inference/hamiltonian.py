@@ -36,32 +36,26 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import strmv
-from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
-from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.gaussian_prior import Piece, Prior
+from bayesduel.inference.hamiltonian_mode import FLAT, Start, learned_start, start_of
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.nuts import completed, run_chains, statistics_of
 from bayesduel.inference.variational_conditional import responding
-from bayesduel.models.response import Derivatives
 from bayesduel.system.arguments import Progress
 
-__all__ = ["StandardCoordinates", "Start", "sample_hamiltonian", "start_of"]
+__all__ = ["StandardCoordinates", "sample_hamiltonian"]
 
 # Coefficients up to which all are decorrelated, as they are where there are no groups: two products
 # take 0.4 ms.
 DENSE = 1000
-SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
-RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
 STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
-FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
 PILOT = (80, 40, 5)
@@ -74,21 +68,21 @@ TUNE = 40
 LARGEST = np.pi / 4
 
 
-class Start(NamedTuple):
-    """A rough mode, and what the data say about each coefficient there."""
-
-    x: np.ndarray  # (size,)
-    phi: np.ndarray  # logarithms of the scales, (q,)
-    votes: np.ndarray  # minus the curvature of each cell, (cells,)
-    information: np.ndarray  # of each coefficient alone, (size,)
-
-
 class _Placed(NamedTuple):
     """Where coefficients lie at one value of the scales and of u, each (size,)."""
 
     x: np.ndarray  # the coefficients
     tight: np.ndarray  # precision of an independent prior, 0 of others
     deviation: np.ndarray  # what u = 1 is
+
+
+class _Located(NamedTuple):
+    """Where all coefficients lie, and what correlated pieces of the prior have there, by piece."""
+
+    place: _Placed
+    pieces: dict[int, Piece]
+    roots: dict[int, np.ndarray]  # factors of the precision, (rest, n, n)
+    log_jacobians: dict[int, float]
 
 
 class _Coupling(NamedTuple):
@@ -129,22 +123,26 @@ class StandardCoordinates:
     def _exponents(self) -> np.ndarray:
         """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
         phi = self.start.phi
-        here = np.log(_diagonal(self._prior, FLAT))
+        precision = self._prior.diagonal(FLAT)
+        here = np.log(precision)
         found = np.empty((len(here), len(phi)))
         for k, unit in enumerate(np.eye(len(phi))):
             ahead = self.density.prior(phi + unit)
-            found[:, k] = np.log(_diagonal(ahead, FLAT)) - here
+            moved = ahead.diagonal(FLAT)
+            found[:, k] = np.log(moved) - here
         return found
 
     @cached_property
     def _correlated(self) -> tuple[int, ...]:
         """Which pieces of the prior are no powers of the scales times a constant."""
-        probe = self.start.phi + np.linspace(-0.7, 0.9, self.n_scales)
-        prior = self.density.prior(probe)
-        powers = np.log(_diagonal(self._prior, FLAT)) + self._exponents @ (probe - self.start.phi)
+        away = np.linspace(-0.7, 0.9, self.n_scales)
+        prior = self.density.prior(self.start.phi + away)
+        here = np.log(self._prior.diagonal(FLAT))
+        powers = here + self._exponents @ away
         found = []
         for k, piece in enumerate(prior.pieces):
-            same = np.allclose(np.log(piece.tight), powers[piece.here], atol=1e-9)
+            log_tight = np.log(piece.tight)
+            same = np.allclose(log_tight, powers[piece.here], atol=1e-9)
             if piece.inverse is not None or not same:
                 found.append(k)
         return tuple(found)
@@ -156,7 +154,9 @@ class StandardCoordinates:
         for scale, one in enumerate(np.eye(self.n_scales)):
             ahead = self.density.prior(self.start.phi + one)
             for k in self._correlated:
-                if not np.array_equal(self._prior.pieces[k].dense(), ahead.pieces[k].dense()):
+                before = self._prior.pieces[k].dense()
+                after = ahead.pieces[k].dense()
+                if not np.array_equal(before, after):
                     found.append((scale, k))
         return found
 
@@ -175,21 +175,26 @@ class StandardCoordinates:
     @cached_property
     def _proper(self) -> np.ndarray:
         """Which of those have a prior that is not flat, (size,)."""
-        return self._alone & (_diagonal(self._prior, 0.0) > 0)
+        precision = self._prior.diagonal(0.0)
+        return self._alone & (precision > 0)
 
     @cached_property
     def _powers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The constants of prior precisions (size,), kinds of exponents, and each one's kind."""
-        exponents = np.where(self._proper[:, None], self._exponents, 0.0)
+        proper = self._proper
+        exponents = np.where(proper[:, None], self._exponents, 0.0)
         kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
-        tight = _diagonal(self._prior, 0.0) * np.exp(-exponents @ self.start.phi)
-        return np.where(self._proper, tight, 0.0), kinds, kind.ravel()
+        log_factor = exponents @ self.start.phi
+        tight = self._prior.diagonal(0.0)
+        constants = np.where(proper, tight * np.exp(-log_factor), 0.0)
+        return constants, kinds, kind.ravel()
 
     @cached_property
     def _log_precisions(self) -> np.ndarray:
         """How half the log precisions of the priors move with the scales in all, (q,)."""
         _, kinds, kind = self._powers
-        return 0.5 * np.bincount(kind, self._proper, len(kinds)) @ kinds
+        n_proper = np.bincount(kind, self._proper, len(kinds))
+        return 0.5 * n_proper @ kinds
 
     def _place(self, phi: np.ndarray, u: np.ndarray) -> _Placed:
         """Return where coefficients with independent priors lie."""
@@ -222,9 +227,11 @@ class StandardCoordinates:
         layout = self._layout
         if layout is None:
             return None
-        border = layout.border[: len(layout.border) - len(self.density.own)]
+        n_raw = len(layout.border) - len(self.density.own)
+        border = layout.border[:n_raw]
         edges = layout.edges(self.start.votes)
-        return _Coupling(layout, border, layout.groups.ravel(), edges, sparse.csr_array(edges.T))
+        back = sparse.csr_array(edges.T)
+        return _Coupling(layout, border, layout.groups.ravel(), edges, back)
 
     def _follow(self, x: np.ndarray, deviation: np.ndarray) -> None:
         """Move the groups of `x` to where the border draws them: one step of Jacobi's method."""
@@ -232,8 +239,10 @@ class StandardCoordinates:
         if coupling is None:
             return
         layout, border, groups, edges, _ = coupling
-        away = layout.raw(x[border] - self.start.x[border])
-        x[groups] -= deviation[groups] ** 2 * (edges @ away)
+        moved = x[border] - self.start.x[border]
+        away = layout.raw(moved)
+        variance = deviation[groups] ** 2
+        x[groups] -= variance * (edges @ away)
 
     def _followed(self, slope: np.ndarray, x: np.ndarray, place: _Placed) -> None:
         """Add to the slope in the border what it does through the groups.
@@ -244,8 +253,10 @@ class StandardCoordinates:
         if coupling is None:
             return
         layout, border, groups, _, back = coupling
-        pulled = place.tight[groups] * (x[groups] - self._mean[groups])
-        through = place.deviation[groups] ** 2 * (slope[groups] - pulled)
+        away = x[groups] - self._mean[groups]
+        pulled = place.tight[groups] * away
+        variance = place.deviation[groups] ** 2
+        through = variance * (slope[groups] - pulled)
         slope[border] -= layout.free(back @ through)
 
     @cached_property
@@ -261,14 +272,16 @@ class StandardCoordinates:
         found = density.derivatives(start.x, start.phi)
         layout = self._layout
         if layout is None:
-            bent = density.bent(found._replace(bend=-start.votes))
-            whole = bent + self._prior.precision
+            curvature = density.bent(found._replace(bend=-start.votes))
+            prior = self._prior.precision
         else:
             wide = _variances(layout, self._prior)
             weight = start.votes / (1 + start.votes * wide)
-            whole = layout.corner(found._replace(bend=-weight)) + layout.priors(self._prior)[0]
+            curvature = layout.corner(found._replace(bend=-weight))
+            prior = layout.priors(self._prior)[0]
         scale = self._scale(place)
-        factor = ascent(scale.T @ whole @ scale)[0]
+        precision = scale.T @ (curvature + prior) @ scale
+        factor = ascent(precision)[0]
         inverse = solve_triangular(factor, np.eye(len(place)), lower=True)
         return np.asfortranarray(inverse.T, dtype=np.float32)
 
@@ -281,7 +294,8 @@ class StandardCoordinates:
         at[place] = np.arange(len(place))
         for k in self._correlated:
             piece = self._prior.pieces[k]
-            inverse = np.linalg.inv(self._laid(nowhere, piece)[1])
+            _, factors, _ = self._laid(nowhere, piece)
+            inverse = np.linalg.inv(factors)
             rest, n, _ = inverse.shape
             here = at[piece.here].reshape(n, rest)
             for column, block in zip(here.T, inverse, strict=True):
@@ -298,12 +312,20 @@ class StandardCoordinates:
     def place(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients (size,) and the logarithms of scales (q,) at `y`."""
         phi = y[: self.n_scales]
-        u = self._scaled(y)
-        x, _, deviation = self._place(phi, u)
-        for piece in self._pieces(phi).values():
-            x[piece.here] = self._laid(u, piece)[0].ravel()
-        self._follow(x, deviation)
-        return x, phi
+        located = self._located(phi, self._scaled(y))
+        return located.place.x, phi
+
+    def _located(self, phi: np.ndarray, u: np.ndarray) -> _Located:
+        """Return where all coefficients lie at scaled coordinates u, (size,)."""
+        place = self._place(phi, u)
+        pieces = self._pieces(phi)
+        roots = {}
+        log_jacobians = {}
+        for k, piece in pieces.items():
+            here, roots[k], log_jacobians[k] = self._laid(u, piece)
+            place.x[piece.here] = here.ravel()
+        self._follow(place.x, place.deviation)
+        return _Located(place, pieces, roots, log_jacobians)
 
     def _scaled(self, y: np.ndarray) -> np.ndarray:
         """Return the scaled coordinates u of the coefficients, (size,)."""
@@ -315,13 +337,19 @@ class StandardCoordinates:
 
     def _laid(self, u: np.ndarray, piece: Piece) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the coefficients of a correlated piece, their factors and the log Jacobian."""
-        inverse, tight = _along(piece)
-        given = (self.start.information, self.start.x, self._mean, u)
-        return laid(inverse, tight, *(values[piece.here].reshape(tight.shape) for values in given))
+        inverse, tight = piece.along()
+        start = self.start
+        shape = tight.shape
+        here = piece.here
+        information = start.information[here].reshape(shape)
+        middle = start.x[here].reshape(shape)
+        mean = self._mean[here].reshape(shape)
+        coordinates = u[here].reshape(shape)
+        return laid(inverse, tight, information, middle, mean, coordinates)
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
-        inverse, tight = _along(piece)
+        inverse, tight = piece.along()
         away = x[piece.here] - self._mean[piece.here]
         return log_prior(inverse, tight, away.reshape(tight.shape))
 
@@ -330,20 +358,11 @@ class StandardCoordinates:
         density = self.density
         phi = y[: self.n_scales]
         u = self._scaled(y)
-        place = self._place(phi, u)
+        place, pieces, roots, parts = self._located(phi, u)  # parts: of the log density
         x = place.x
-        pieces = self._pieces(phi)
-        roots = {}
-        parts = {}  # of the log density, by correlated piece
-        for k, piece in pieces.items():
-            here, roots[k], parts[k] = self._laid(u, piece)
-            x[piece.here] = here.ravel()
-        self._follow(x, place.deviation)
         found = density.derivatives(x, phi)
-        cells = found.value
-        if cells is None:
-            cells = density.likelihood(x[None], phi[None], density.eta(x)[None])
-        slope = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
+        cells = density.likelihood_at(found, x, phi)
+        slope = density.likelihood_slope(found)
         self._followed(slope, x, place)
         _, kinds, kind = self._powers
         of_priors, gradient, by_u, by_kind = pulled_back(
@@ -351,13 +370,16 @@ class StandardCoordinates:
         )
         log_hyper, by_phi = self._of_scales(x, phi)
         by_phi += self._log_precisions + by_kind @ kinds
-        value = float(cells.sum()) + of_priors + log_hyper + float(self._log_precisions @ phi)
+        log_precisions = float(self._log_precisions @ phi)
+        likelihood = float(cells.sum())
+        value = likelihood + of_priors + log_hyper + log_precisions
         for k, piece in pieces.items():
             log_density, pulled = self._log_prior(x, piece)
             parts[k] += log_density
             gradient[piece.here] -= pulled.ravel()
             own = gradient[piece.here].reshape(pulled.shape)
-            by_u[piece.here] = slope_in_u(roots[k], own).ravel()
+            in_u = slope_in_u(roots[k], own)
+            by_u[piece.here] = in_u.ravel()
         value += sum(parts.values())
         by_phi += self._by_correlated(x, u, phi, gradient, parts)
         turned = self._turned
@@ -374,12 +396,17 @@ class StandardCoordinates:
         away = STEP * np.eye(q)
         at = np.concatenate([phi[None], phi + away, phi - away])
         value = density.log_hyper(at)
-        slope = (value[1 : q + 1] - value[q + 1 :]) / (2 * STEP)
+        ahead = value[1 : q + 1]
+        behind = value[q + 1 :]
+        slope = (ahead - behind) / (2 * STEP)
         for k in self._responding:
-            both = at[[1 + k, 1 + q + k]]
-            eta = np.repeat(density.eta(x)[None], 2, axis=0)
-            cells = density.likelihood(np.repeat(x[None], 2, axis=0), both, eta)
-            slope[k] += float((cells[0] - cells[1]).sum()) / (2 * STEP)
+            scales = at[[1 + k, 1 + q + k]]
+            coefficients = np.repeat(x[None], 2, axis=0)
+            eta = density.eta(x)
+            etas = np.repeat(eta[None], 2, axis=0)
+            cells_ahead, cells_behind = density.likelihood(coefficients, scales, etas)
+            rise = float((cells_ahead - cells_behind).sum())
+            slope[k] += rise / (2 * STEP)
         return float(value[0]), slope
 
     @cached_property
@@ -407,8 +434,10 @@ class StandardCoordinates:
             here = piece.here
             moved, _, log_jacobian = self._laid(u, piece)
             log_density, _ = self._log_prior(x, piece)
-            along = gradient[here] @ (moved.ravel() - x[here])
-            found[scale] += (log_jacobian + log_density - parts[k] + along) / STEP
+            shift = moved.ravel() - x[here]
+            along = gradient[here] @ shift
+            rise = log_jacobian + log_density - parts[k] + along
+            found[scale] += rise / STEP
         return found
 
 
@@ -430,9 +459,11 @@ def sample_hamiltonian(
     Raises FloatingPointError if there is no curvature to start from.
     """
     rough = StandardCoordinates(density, start_of(density))
-    brief = {"draws": PILOT[1], "tune": PILOT[0], "maxdepth": PILOT[2]}
+    tune, brief_draws, depth = PILOT
+    brief = {"draws": brief_draws, "tune": tune, "maxdepth": depth}
     tree = _chains(rough, "", None, chains=1, seed=seed, **brief)
-    better = StandardCoordinates(density, _learned(density, *_numbers(tree)))
+    learned = learned_start(density, *_numbers(tree))
+    better = StandardCoordinates(density, learned)
     tree = _chains(better, notice, progress, draws=draws, tune=TUNE, chains=chains, seed=seed)
     x, phi = _numbers(tree)
     return completed(
@@ -515,139 +546,15 @@ def _chains(
 
 def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the coefficients (draws, size) and logarithms of scales (draws, q) of all chains."""
-    x, phi = (tree["posterior"][name].to_numpy() for name in ("x", "phi"))
-    return x.reshape(-1, x.shape[-1]), phi.reshape(-1, phi.shape[-1])
-
-
-def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
-    """Return what draws (n, size) and (n, q) say about each coefficient, on average."""
-    squared = _squared(density)
-    votes = np.zeros(density.n_cells)
-    own = np.zeros(len(density.own))
-    slope = np.zeros(density.size)
-    for one, scales in zip(x, phi, strict=True):
-        found = density.derivatives(one, scales)
-        here, here_own = _curvatures(density, found)
-        alone = np.concatenate([squared.T @ here, here_own])
-        votes += here / len(x)
-        own += here_own / len(x)
-        pulled = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
-        slope += (alone * one + pulled) / len(x)
-    information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
-    return Start(slope / information, phi.mean(axis=0), votes, information)
-
-
-def _curvatures(density: LinearPredictor, found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the curvature in cells (cells,) and own numbers, 0 where it is negative."""
-    own = np.diagonal(found.second)[: len(density.own)]
-    return np.maximum(-found.bend, 0.0), np.maximum(-own, 0.0)
-
-
-def start_of(density: LinearPredictor) -> Start:
-    """Return a rough mode: Newton's method by conjugate gradients, scales by their moments.
-
-    Raises FloatingPointError if nothing finite is found.
-    """
-    x = np.zeros(density.size)
-    phi = np.zeros(sum(length or 1 for length in density.hypers.values()))
-    squared = _squared(density)
-    for k in range(SWEEPS):
-        prior = density.prior(phi)
-        found = density.derivatives(x, phi)
-        votes, own = _curvatures(density, found)
-        information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
-        x = _climbed(density, found._replace(bend=-votes), prior, information, x, phi)
-        if k:
-            phi = _fitted_scales(density, x, information, prior, phi)
-    if not (np.isfinite(x).all() and np.isfinite(phi).all()):
-        raise FloatingPointError("the posterior has no finite mode to start from")
-    return Start(x, phi, votes, information)
-
-
-def _squared(density: LinearPredictor) -> sparse.csr_array:
-    """Return the squares of the design, (cells, coefficients of terms)."""
-    design = density.design
-    if not isinstance(design, ScoreDesign):
-        return sparse.csr_array(sparse.csr_array(design.jacobian) ** 2)
-    free = design.scores.jacobian @ sparse.csr_array(centre(np.eye(design.n_arms - 1)).T)
-    return sparse.csr_array(sparse.hstack([free, design.beside.jacobian])).power(2).tocsr()
-
-
-def _climbed(
-    density: LinearPredictor,
-    found: Derivatives,
-    prior: Prior,
-    information: np.ndarray,
-    x: np.ndarray,
-    phi: np.ndarray,
-) -> np.ndarray:
-    """Return x after a step of Newton's method, halved until the density is not lower."""
-    cut = density.n_coefficients
-    apart = information + _diagonal(prior, 0.0)
-
-    def times(step: np.ndarray) -> np.ndarray:
-        eta = density.reach(step[None])[0]
-        pulled = density.design.pull(-found.bend * eta - found.cross @ step[cut:])
-        own = -(found.cross.T @ eta) - found.second @ step[cut:]
-        return np.concatenate([pulled, own[: density.size - cut]]) + prior.pull(step + prior.mean)
-
-    shape = (density.size, density.size)
-    whole = LinearOperator(shape, times, dtype=float)
-    nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
-    step = cg(whole, density.gradient(found, prior, x), rtol=RESIDUAL, M=nearly, maxiter=200)[0]
-    before = density.value(x, phi)
-    for _ in range(20):  # halved to a millionth of it at most
-        if density.value(x + step, phi) >= before:
-            return x + step
-        step = step / 2
-    return x
-
-
-def _fitted_scales(
-    density: LinearPredictor,
-    x: np.ndarray,
-    information: np.ndarray,
-    prior: Prior,
-    phi: np.ndarray,
-) -> np.ndarray:
-    """Return the scales with the highest expected density, given coefficients about `x`."""
-    if not len(phi):
-        return phi
-    variance = 1 / (information + _diagonal(prior, 0.0))
-
-    def fall(phi: np.ndarray) -> float:
-        ahead = density.prior(phi)
-        value = density.value(x, phi)
-        for piece in ahead.pieces:
-            value -= 0.5 * float(_diagonal_of(piece) @ variance[piece.here])
-        return -value
-
-    return np.asarray(minimize(fall, phi, method="BFGS", options={"gtol": 0.05}).x)
-
-
-def _diagonal(prior: Prior, flat: float) -> np.ndarray:
-    """Return the prior precision of each coefficient given all others, `flat` where it has none."""
-    found = np.full(len(prior.mean), flat)
-    for piece in prior.pieces:
-        found[piece.here] = _diagonal_of(piece)
-    return found
-
-
-def _diagonal_of(piece: Piece) -> np.ndarray:
-    """Return the diagonal of the precision of a piece, (size,)."""
-    if piece.inverse is None:
-        return piece.tight
-    rest = len(piece.tight) // len(piece.inverse)
-    return piece.tight * np.repeat(piece.inverse.diagonal(), rest)
-
-
-def _along(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inverse covariance along the axis of a piece (n, n), and `tight` (n, rest)."""
-    inverse = np.ones((1, 1)) if piece.inverse is None else piece.inverse
-    return inverse, piece.tight.reshape(len(inverse), -1)
+    posterior = tree["posterior"]
+    x = posterior["x"].to_numpy()
+    phi = posterior["phi"].to_numpy()
+    x = x.reshape(-1, x.shape[-1])
+    return x, phi.reshape(-1, phi.shape[-1])
 
 
 def _variances(layout: Any, prior: Prior) -> np.ndarray:
     """Return the prior variance of each cell's predictor by its groups, (cells,)."""
-    loose = 1 / layout.priors(prior)[1].ravel()
+    _, tight = layout.priors(prior)
+    loose = 1 / tight.ravel()
     return np.asarray(layout.to_groups.power(2) @ loose)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_banded
 
+from bayesduel.inference.grid_draws import normalised, stratified
+
 __all__ = ["Grid", "explore", "spline"]
 
 # Figures are of 400 votes of 15 arms by Davidson: 3,853 of 4,000 draws are effective (k-hat 0.14).
@@ -49,16 +51,17 @@ class Grid:
 
         The proposal is piecewise constant on 4,000 bins of the interpolated density.
         """
-        if len(self.nodes) == 1:
-            return np.full(n, self.nodes[0]), np.zeros(n)
-        edges = np.linspace(self.nodes[0], self.nodes[-1], 4001)
+        nodes = self.nodes
+        if len(nodes) == 1:
+            return np.full(n, nodes[0]), np.zeros(n)
+        edges = np.linspace(nodes[0], nodes[-1], 4001)
         middle = (edges[1:] + edges[:-1]) / 2
-        mass = _mass(spline(self.nodes, middle) @ self.log_density)
+        log_density = spline(self.nodes, middle) @ self.log_density
+        mass = normalised(log_density)
         width = edges[1] - edges[0]
-        cumulative = np.concatenate([[0.0], np.cumsum(mass)])
+        cumulative = np.append(0.0, np.cumsum(mass))
         cumulative /= cumulative[-1]
-        level = (rng.permutation(n) + rng.uniform(size=n)) / n
-        values = np.interp(level, cumulative, edges)
+        values = np.interp(stratified(n, rng), cumulative, edges)
         bin_above = np.searchsorted(edges, values, side="right")
         place = np.clip(bin_above - 1, 0, len(mass) - 1)
         return values, np.log(mass[place] / width)
@@ -76,7 +79,8 @@ class Grid:
         tilt = self._tilt(middle, variance)
         if tilt is None:
             return self
-        tilted = self.log_density + tilt @ _powers(self.nodes - middle)
+        powers = _powers(self.nodes - middle)
+        tilted = self.log_density + tilt @ powers
         highest_end = tilted[[0, -1]].max()
         if not highest_end < tilted.max() - NEGLIGIBLE / 3:
             return self
@@ -88,26 +92,30 @@ class Grid:
         With them the density has mean `middle` and this variance. By 50 steps of Newton's method at
         most, of which the last moves the log density by less than 0.001.
         """
-        at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
+        nodes = self.nodes
+        at = np.linspace(nodes[0], nodes[-1], 2001)
         powers = _powers(at - middle)
-        curve = spline(self.nodes, at) @ self.log_density
+        curve = spline(nodes, at) @ self.log_density
         wanted = np.array([0.0, variance])
         tilt = np.zeros(2)
         for _ in range(50):
-            mass = _mass(curve + tilt @ powers)
+            mass = normalised(curve + tilt @ powers)
             moments = powers @ mass
             centred = powers - moments[:, None]
             covariance = (centred * mass) @ centred.T
-            step = np.linalg.lstsq(covariance, wanted - moments, rcond=1e-12)[0]
+            missing = wanted - moments
+            step = np.linalg.lstsq(covariance, missing, rcond=1e-12)[0]
             change = np.abs(step @ centred).max()
-            tilt = tilt + step * min(1.0, NEGLIGIBLE / change)
+            length = min(1.0, NEGLIGIBLE / change)
+            tilt = tilt + step * length
             if change < 1e-3:
                 return tilt
         return None
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Return the index of the node nearest to each of `values`."""
-        cuts = (self.nodes[1:] + self.nodes[:-1]) / 2
+        nodes = self.nodes
+        cuts = (nodes[1:] + nodes[:-1]) / 2
         return np.searchsorted(cuts, values)
 
     def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,12 +123,14 @@ class Grid:
 
         Values beyond the nodes belong to the outermost intervals. With one node, all are at it.
         """
-        if len(self.nodes) == 1:
-            return np.zeros(len(values), dtype=int), np.zeros(len(values))
-        below = np.searchsorted(self.nodes, values, side="right") - 1
-        below = np.clip(below, 0, len(self.nodes) - 2)
-        width = np.diff(self.nodes)[below]
-        return below, (values - self.nodes[below]) / width
+        nodes = self.nodes
+        n = len(values)
+        if len(nodes) == 1:
+            return np.zeros(n, dtype=int), np.zeros(n)
+        n_below = np.searchsorted(nodes, values, side="right")
+        below = np.clip(n_below - 1, 0, len(nodes) - 2)
+        width = np.diff(nodes)[below]
+        return below, (values - nodes[below]) / width
 
 
 def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -134,13 +144,16 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     values = np.eye(n)
     slope = np.diff(values, axis=0) / step
     tangent = _tangents(nodes, slope)
-    excess = (tangent[:-1] + tangent[1:] - 2 * slope) / step
+    ends = tangent[:-1] + tangent[1:]
+    excess = (ends - 2 * slope) / step
     cubic = excess / step
-    square = (slope - tangent[:-1]) / step - excess
+    first = (slope - tangent[:-1]) / step
+    square = first - excess
     above = np.searchsorted(nodes, at, side="right")
     place = np.clip(above - 1, 0, n - 2)
     away = (at - nodes[place])[:, None]
-    inner = (cubic[place] * away + square[place]) * away + tangent[place]
+    curved = cubic[place] * away + square[place]
+    inner = curved * away + tangent[place]
     return np.asarray(inner * away + values[place])
 
 
@@ -150,22 +163,28 @@ def _tangents(nodes: np.ndarray, slope: np.ndarray) -> np.ndarray:
     width = np.diff(nodes)
     step = width[:, None]
     if n == 3:  # a parabola
-        bend = (slope[1] - slope[0]) / (nodes[2] - nodes[0])
-        away = np.stack([-step[0], step[0], step[1]])
-        return np.asarray(slope[[0, 0, 1]] + bend * away)
+        across = nodes[2] - nodes[0]
+        bend = (slope[1] - slope[0]) / across
+        before, after = step
+        away = np.stack([-before, before, after])
+        nearest = slope[[0, 0, 1]]
+        return np.asarray(nearest + bend * away)
     first_two = nodes[2] - nodes[0]
     last_two = nodes[-1] - nodes[-3]
+    around = width[:-1] + width[1:]
     bands = np.zeros((3, n))
     bands[0, 1] = first_two
     bands[0, 2:] = width[:-1]
     bands[1, 0] = width[1]
-    bands[1, 1:-1] = 2 * (width[:-1] + width[1:])
+    bands[1, 1:-1] = 2 * around
     bands[1, -1] = width[-2]
     bands[2, :-2] = width[1:]
     bands[2, -2] = last_two
     right = np.empty((n, slope.shape[1]))
     right[0] = _end_condition(first_two, width[0], width[1], slope[0], slope[1])
-    right[1:-1] = 3 * (step[1:] * slope[:-1] + step[:-1] * slope[1:])
+    before = step[1:] * slope[:-1]
+    after = step[:-1] * slope[1:]
+    right[1:-1] = 3 * (before + after)
     right[-1] = _end_condition(last_two, width[-1], width[-2], slope[-1], slope[-2])
     return np.asarray(solve_banded((1, 1), bands, right))
 
@@ -177,8 +196,9 @@ def _end_condition(
 
     both: width of the outermost two intervals together. width, slope: of the outermost.
     """
+    near = (width + 2 * both) * inner_width * slope
     far = width**2 * inner_slope
-    return np.asarray(((width + 2 * both) * inner_width * slope + far) / both)
+    return np.asarray((near + far) / both)
 
 
 def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -> Grid:
@@ -195,9 +215,10 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
     def at(value: float, near: Any) -> float:
         if value not in seen:
             seen[value] = evaluate(value, near)
-        if not np.isfinite(seen[value][0]):
+        density, _ = seen[value]
+        if not np.isfinite(density):
             raise FloatingPointError(f"log density of the hyperparameter is not finite at {value}")
-        return seen[value][0]
+        return density
 
     mode, deviation = _locate(at, seen, start)
     step = min(SPACING * deviation, WIDEST)
@@ -219,13 +240,6 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
     log_density = np.array([kept[node][0] for node in nodes])
     conditionals = tuple(kept[node][1] for node in nodes)
     return Grid(np.array(nodes), log_density, conditionals)
-
-
-def _mass(log_density: np.ndarray) -> np.ndarray:
-    """Return the shares of points of equal weight with this log density, (n,)."""
-    mass = np.exp(log_density - log_density.max())
-    mass /= mass.sum()
-    return mass
 
 
 def _powers(values: np.ndarray) -> np.ndarray:
@@ -250,10 +264,12 @@ def _locate(
     else:
         raise FloatingPointError("the density of the hyperparameter has no maximum")
     for _ in range(30):
-        vertex, deviation = _parabola(centre, step, low, seen[centre][0], high)
+        middle = seen[centre][0]
+        vertex, deviation = _parabola(centre, step, low, middle, high)
         moved = abs(vertex - centre)
         # The mode only places the nodes: it need not be nearer than 0.3 deviations.
-        if moved < 0.3 * deviation and step < 1.5 * deviation:
+        close = moved < 0.3 * deviation
+        if close and step < 1.5 * deviation:
             return vertex, deviation
         near = seen[centre][1]
         if at(vertex, near) > seen[centre][0]:
@@ -273,6 +289,9 @@ def _parabola(
     if bend >= 0:
         return centre, step
     slope = (high - low) / (2 * step)
-    vertex = np.clip(centre - slope / bend, centre - 2 * step, centre + 2 * step)
+    least = centre - 2 * step
+    most = centre + 2 * step
+    newton = centre - slope / bend
+    vertex = np.clip(newton, least, most)
     deviation = 1 / np.sqrt(-bend)
     return float(vertex), float(deviation)

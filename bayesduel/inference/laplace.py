@@ -29,6 +29,7 @@ from bayesduel.inference.conditional_mode import (
     start_at,
 )
 from bayesduel.inference.draws import Proposals
+from bayesduel.inference.gaussian_prior import LOG_2PI
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
@@ -52,7 +53,8 @@ class LaplaceApproximation(DensityApproximation):
 
         Raises FloatingPointError if the posterior has no mode.
         """
-        return cls(density.model, cells, density, conditionals(density, start_at(density, near)))
+        modes = conditionals(density, start_at(density, near))
+        return cls(density.model, cells, density, modes)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `n` draws and their log density; see ``DensityApproximation.draw``."""
@@ -61,9 +63,11 @@ class LaplaceApproximation(DensityApproximation):
         hyper, log_proposal = grid.draw(n, rng)
         normal = rng.standard_normal((n, density.size))
         away, log_volume = spread(grid, hyper, normal)
-        log_q = log_proposal - 0.5 * (normal**2).sum(axis=1) - log_volume
-        log_q -= density.size / 2 * np.log(2 * np.pi)
-        return centres(grid, hyper) + away, hyper[:, None], log_q
+        square = (normal**2).sum(axis=1)
+        log_q = log_proposal - 0.5 * square - log_volume
+        log_q -= density.size / 2 * LOG_2PI
+        x = centres(grid, hyper) + away
+        return x, hyper[:, None], log_q
 
     def summary(self) -> dict[str, Any]:
         return grid_variables(self.density, self.grid)
@@ -80,10 +84,12 @@ def conditionals(density: LinearPredictor, start: np.ndarray | None = None) -> G
     """
     if density.hyper is None:
         mode = find_mode(density, 0.0, start)
-        return Grid(np.zeros(1), np.array([mode.log_marginal]), (mode,))
+        log_density = np.array([mode.log_marginal])
+        return Grid(np.zeros(1), log_density, (mode,))
 
     def evaluate(value: float, near: Mode | None) -> tuple[float, Mode]:
-        mode = find_mode(density, value, start if near is None else near.x, tolerance=1e-10)
+        here = start if near is None else near.x
+        mode = find_mode(density, value, here, tolerance=1e-10)
         return mode.log_marginal, mode
 
     return explore(evaluate, 0.0)

@@ -35,6 +35,8 @@ from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
 from bayesduel.inference.conditional_mode import named_parameters, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
+from bayesduel.inference.gaussian_prior import LOG_2PI
+from bayesduel.inference.grid_draws import normalised
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.psis import Quality, resample
 from bayesduel.inference.scale_grid import (
@@ -116,12 +118,13 @@ class LatentGaussian(DensityApproximation):
             return cls(density.model, cells, density, layout, top, root, tuple(nodes), step)
 
         q = len(top.phi)
-        if q < 3 or (q == 3 and density.size <= SMALL):
+        small = density.size <= SMALL
+        if q < 3 or (q == 3 and small):
             nodes = lattice(layout, top, root)
             if nodes is not None:
                 return at(nodes, SPACING[q])
         found = at(composite(layout, top, root), 0.0)
-        return found if density.size > SMALL else found._with_more(rays(layout, top, root))
+        return found._with_more(rays(layout, top, root)) if small else found
 
     def _with_more(self, nodes: list[Conditional]) -> "LatentGaussian":
         """Return the same with these nodes, and with nodes where draws of the scales are."""
@@ -138,12 +141,14 @@ class LatentGaussian(DensityApproximation):
     @property
     def _chained(self) -> bool:
         """Whether a Gibbs chain certifies the draws, in place of weights."""
-        return self.model.response.score_link == "logit" and self.density.size > SMALL
+        logistic = self.model.response.score_link == "logit"
+        return logistic and self.density.size > SMALL
 
     @cached_property
     def _z(self) -> np.ndarray:
         """Coordinates of the nodes, (nodes, q)."""
-        away = np.array([node.phi - self.top.phi for node in self.nodes])
+        middle = self.top.phi
+        away = np.array([node.phi - middle for node in self.nodes])
         return away @ np.linalg.inv(self.root).T
 
     def draw(
@@ -153,14 +158,15 @@ class LatentGaussian(DensityApproximation):
         size = self.density.size
         n_distinct = n
         if size <= SMALL and len(self.top.phi):
-            n_distinct = int(np.clip(FACTORS // size**2, FEWEST, n))
+            few = FACTORS // size**2
+            n_distinct = int(np.clip(few, FEWEST, n))
         z, log_q = self._scales(n_distinct, rng)
         which = rng.permutation(np.arange(n) % n_distinct)
         z = z[which]
         log_q = log_q[which]
         phi = self.top.phi + z @ self.root.T
-        square = ((z[:, None, :] - self._z) ** 2).sum(axis=2)
-        place = square.argmin(axis=1)
+        apart = z[:, None, :] - self._z
+        place = (apart**2).sum(axis=2).argmin(axis=1)
         parts = _groups(which if size <= SMALL else place)  # rows of draws with one factor
         if self.layout.crossed:
             parts = _short(parts, max(1, AT_ONCE // size))
@@ -171,7 +177,8 @@ class LatentGaussian(DensityApproximation):
         def fill(part: int) -> None:
             rows = parts[part]
             mean, normal, log_normal = around(part)
-            arrow, step = self._factor(int(place[rows[0]]), phi[rows[0]], mean[0], bent)
+            first = rows[0]
+            arrow, step = self._factor(int(place[first]), phi[first], mean[0], bent)
             mean += step
             x[rows] = mean + self.layout.draw(arrow, normal)
             log_q[rows] += log_normal
@@ -197,9 +204,10 @@ class LatentGaussian(DensityApproximation):
             seeds = rng.integers(2**63, size=len(parts))
 
             def own(part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-                stream = np.random.Generator(np.random.SFC64(int(seeds[part])))
+                source = np.random.SFC64(int(seeds[part]))
                 rows = parts[part]
-                return self._means(z[rows]), *self._standard(len(rows), stream)
+                means = self._means(z[rows])
+                return means, *self._standard(len(rows), np.random.Generator(source))
 
             return own
         means = self._means(z)
@@ -240,11 +248,15 @@ class LatentGaussian(DensityApproximation):
     def summary(self) -> dict[str, Any]:
         dims = self.model.dims | self.density.dims | {"score": ("arm",)}
         found = named_parameters(self.density, self.top.x, self.top.phi)
-        group: dict[str, Any] = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
+        group: dict[str, Any] = {}
+        for name, value in found.items():
+            group[f"{name}_mode"] = (dims.get(name, ()), value)
         if "score" in found:
             cut = len(found["score"]) - 1
-            covariance = self.top.arrow.covariance()[:cut, :cut]
-            group["score_cov"] = (("arm", "opponent"), centre(centre(covariance).T))
+            whole = self.top.arrow.covariance()
+            covariance = whole[:cut, :cut]
+            by_score = centre(covariance)
+            group["score_cov"] = (("arm", "opponent"), centre(by_score.T))
         return group
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "LatentGaussian | None":
@@ -256,10 +268,13 @@ class LatentGaussian(DensityApproximation):
             return None
         if self.step or not len(self.top.phi):
             return replace(self, wide=True)
-        chosen = resample(weights, ADDED, np.random.default_rng(len(self.nodes)))
+        rng = np.random.default_rng(len(self.nodes))
+        chosen = resample(weights, ADDED, rng)
         middle = weights @ proposals.hyper
-        phi = middle + BEYOND * (proposals.hyper[chosen] - middle)
-        z = np.linalg.solve(self.root, (phi - self.top.phi).T).T
+        away = proposals.hyper[chosen] - middle
+        phi = middle + BEYOND * away
+        shift = phi - self.top.phi
+        z = np.linalg.solve(self.root, shift.T).T
         return self._joined(self._at(z))
 
     def _at(self, z: np.ndarray) -> list[Conditional]:
@@ -298,9 +313,10 @@ class LatentGaussian(DensityApproximation):
         normal = rng.standard_normal((n, size), dtype=self.layout.kind)
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
-            return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
+            return normal, -0.5 * square - size / 2 * LOG_2PI
         shrunk = rng.chisquare(FREEDOM, n)
-        student = normal * np.sqrt(FREEDOM / shrunk)[:, None]
+        stretch = np.sqrt(FREEDOM / shrunk)
+        student = normal * stretch[:, None]
         square = (student**2).sum(axis=1) / FREEDOM
         half = (FREEDOM + size) / 2
         constant = gammaln(half) - gammaln(FREEDOM / 2)
@@ -320,21 +336,25 @@ class LatentGaussian(DensityApproximation):
         if not self.step and not self.scattered:
             return self._split_normal(n, rng)
         fall = self._bounds - self._bounds.max()
-        curve = interpolated(self._z, fall if self.scattered else np.maximum(fall, FLOOR))
-        weight = np.exp((TEMPER if self.scattered else 0.8) * fall) + 1e-4
+        known = fall if self.scattered else np.maximum(fall, FLOOR)
+        curve = interpolated(self._z, known)
+        power = TEMPER if self.scattered else 0.8
+        weight = np.exp(power * fall) + 1e-4
         weight /= weight.sum()
         node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
         if self.scattered:
             z = self._z[node] + rng.standard_normal((len(node), q))
             square = _squared_distances(z, self._z)
-            log_proposed = np.log(np.exp(-0.5 * square) @ weight)
+            kernel = np.exp(-0.5 * square)
+            log_proposed = np.log(kernel @ weight)
         else:
-            z = self._z[node] + self.step * (rng.random((len(node), q)) - 0.5)
+            within = rng.random((len(node), q)) - 0.5
+            z = self._z[node] + self.step * within
             log_proposed = np.log(weight[node])
-        height = np.minimum(curve(z), ABOVE) * (TEMPER if self.wide else 1.0)
-        ratio = height - log_proposed
-        chance = np.exp(ratio - ratio.max())
-        kept = resample(chance / chance.sum(), n, rng)
+        power = TEMPER if self.wide else 1.0
+        height = np.minimum(curve(z), ABOVE) * power
+        chance = normalised(height - log_proposed)
+        kept = resample(chance, n, rng)
         return z[kept], height[kept]
 
     def _split_normal(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -342,7 +362,8 @@ class LatentGaussian(DensityApproximation):
         q = len(self.top.phi)
         above = self._side(1.0)
         below = self._side(-1.0)
-        ahead = rng.random((n, q)) < above / (above + below)
+        share_above = above / (above + below)
+        ahead = rng.random((n, q)) < share_above
         normal = np.abs(rng.standard_normal((n, q)))
         found = np.where(ahead, normal * above, -normal * below)
         return found, -0.5 * (normal**2).sum(axis=1)
@@ -353,20 +374,24 @@ class LatentGaussian(DensityApproximation):
         By the fall of the bound to nodes on the axis; 1 without such a node.
         """
         z = self._z
-        middle = int(np.argmin((z**2).sum(axis=1)))
+        distance = (z**2).sum(axis=1)
+        middle = int(np.argmin(distance))
         deviation = np.ones(z.shape[1])
         for k in range(z.shape[1]):
-            off_axis = np.abs(np.delete(z, k, axis=1)).sum(axis=1)
+            others = np.delete(z, k, axis=1)
+            on_axis = np.abs(others).sum(axis=1) < 1e-9
             away = sign * z[:, k]
-            for node in np.flatnonzero((off_axis < 1e-9) & (away > 1e-9)):
+            for node in np.flatnonzero(on_axis & (away > 1e-9)):
                 fall = self._bounds[middle] - self._bounds[node]
-                deviation[k] = np.clip(away[node] / np.sqrt(2 * max(fall, 1e-6)), 0.3, 3.0)
+                found = away[node] / np.sqrt(2 * max(fall, 1e-6))
+                deviation[k] = np.clip(found, 0.3, 3.0)
         return deviation
 
     @cached_property
     def _means(self) -> Callable[[np.ndarray], np.ndarray]:
         """The mean of the coefficients, (n, size), as a function of the scales' coordinates."""
-        means = np.stack([node.x for node in self.nodes]).astype(self.layout.kind, copy=False)
+        means = np.stack([node.x for node in self.nodes])
+        means = means.astype(self.layout.kind, copy=False)
         if len(means) == 1 or not len(self.top.phi):
             return lambda z: np.repeat(means[:1], len(z), axis=0)
         return interpolated(self._z, means)
@@ -375,17 +400,22 @@ class LatentGaussian(DensityApproximation):
 def _groups(place: np.ndarray) -> list[np.ndarray]:
     """Return the rows of each value of `place`."""
     order = np.argsort(place, kind="stable")
-    ends = np.flatnonzero(np.diff(place[order])) + 1
+    changes = np.diff(place[order])
+    ends = np.flatnonzero(changes) + 1
     return np.split(order, ends)
 
 
 def _short(parts: list[np.ndarray], most: int) -> list[np.ndarray]:
     """Return parts of rows of `most` rows at most, which fit the cache."""
-    return [rows[k : k + most] for rows in parts for k in range(0, len(rows), most)]
+    found = []
+    for rows in parts:
+        found += [rows[start : start + most] for start in range(0, len(rows), most)]
+    return found
 
 
 def _squared_distances(here: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Return the squared distances of points (n, q) and points (m, q), (n, m)."""
     own = (here**2).sum(axis=1)[:, None]
     other = (there**2).sum(axis=1)
-    return np.asarray(own + other - 2 * here @ there.T)
+    products = 2 * here @ there.T
+    return np.asarray(own + other - products)

@@ -22,7 +22,7 @@ from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, lo
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 
-__all__ = ["LinearPredictor", "Parts", "split_blocks"]
+__all__ = ["LinearPredictor", "Parts", "number_names", "split_blocks"]
 
 # Measured with 4,000 draws, 100 arms and 8,596 cells, in seconds of processor time.
 CHUNK = 4_000_000  # draws x cells worked on at once: 32 MB an array; 1.1 s, and 1.5 s all at once
@@ -71,7 +71,11 @@ class LinearPredictor:
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Dimensions of the parameters, by name."""
-        return {name: block.term.free_dims for name, block in self.terms.items() if block.lengths}
+        found = {}
+        for name, block in self.terms.items():
+            if block.lengths:
+                found[name] = block.term.free_dims
+        return found
 
     @cached_property
     def response(self) -> Response:
@@ -89,6 +93,11 @@ class LinearPredictor:
     def size(self) -> int:
         """Number of parameters beside the hyperparameters."""
         return _total(self.blocks)
+
+    @cached_property
+    def n_scales(self) -> int:
+        """Number of hyperparameters."""
+        return _total(self.hypers)
 
     @property
     def n_coefficients(self) -> int:
@@ -117,7 +126,8 @@ class LinearPredictor:
         for block in self.terms.values():
             each = np.resize(block.term.typical, block.size)
             sizes.append(each * self.unit)
-        return np.concatenate([*sizes, np.ones(len(self.own))])
+        of_own = np.ones(len(self.own))
+        return np.concatenate([*sizes, of_own])
 
     # -- parameters ------------------------------------------------------------------------
 
@@ -126,7 +136,8 @@ class LinearPredictor:
         found = split_blocks(x, self.blocks)
         for name, block in self.terms.items():
             if len(block.lengths) > 1:
-                found[name] = found[name].reshape(*x.shape[:-1], *block.lengths)
+                shape = (*x.shape[:-1], *block.lengths)
+                found[name] = found[name].reshape(shape)
         return found
 
     def pack(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -134,24 +145,28 @@ class LinearPredictor:
         columns = []
         for name, length in self.blocks.items():
             values = np.asarray(parameters[name])
-            n_axes = len(self.terms[name].lengths) if name in self.terms else 0
+            block = self.terms.get(name)
+            n_axes = 0 if block is None else len(block.lengths)
             draws = values.shape[: values.ndim - n_axes]
-            columns.append(values.reshape(*draws, 1 if length is None else length))
+            n_numbers = 1 if length is None else length
+            columns.append(values.reshape(*draws, n_numbers))
         return np.concatenate(columns, axis=-1)
 
     def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, on their own scale, from phi (..., q)."""
-        return {name: np.exp(logs) for name, logs in split_blocks(phi, self.hypers).items()}
+        by_name = split_blocks(phi, self.hypers)
+        return {name: np.exp(logs) for name, logs in by_name.items()}
 
     def _phi(self, phi: Any) -> np.ndarray:
         """Return hyperparameters (q,) of a number or an array; () where there are none."""
         given = np.atleast_1d(np.asarray(phi, dtype=float))
-        return given[: _total(self.hypers)]
+        return given[: self.n_scales]
 
     def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, each (n, 1) or (n, length), of phi (n, q)."""
+        n = len(phi)
         scales = self.hyper_parameters(phi)
-        return {name: scale.reshape(len(phi), -1) for name, scale in scales.items()}
+        return {name: scale.reshape(n, -1) for name, scale in scales.items()}
 
     def _known(self, x: np.ndarray, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return what the response asks beside eta: its own numbers and scales, draws first."""
@@ -164,7 +179,8 @@ class LinearPredictor:
 
     def prior(self, phi: Any) -> Prior:
         """Return the prior of x given hyperparameters, a number or (q,)."""
-        scales = self._columns(self._phi(phi)[None])
+        given = self._phi(phi)
+        scales = self._columns(given[None])
         mean = np.zeros(self.size)
         pieces = []
         half_log_det = 0.0
@@ -179,17 +195,20 @@ class LinearPredictor:
                 half_log_det += float(density[0])
                 continue
             log_tight = float(np.log(piece.tight).sum())
-            half_log_det += 0.5 * log_tight - 0.5 * block.size * LOG_2PI
+            constant = 0.5 * block.size * LOG_2PI
+            half_log_det += 0.5 * log_tight - constant
             if piece.inverse is not None:
                 n_apart = block.size // len(piece.inverse)
-                log_det = float(np.linalg.slogdet(piece.inverse)[1])
-                half_log_det += 0.5 * n_apart * log_det
+                _, log_det = np.linalg.slogdet(piece.inverse)
+                half_log_det += 0.5 * n_apart * float(log_det)
         for place, (middle, deviation) in self._own_places():
             mean[place] = middle
             if np.isfinite(deviation):
+                own = slice(place, place + 1)
                 tight = np.array([deviation**-2.0])
-                pieces.append(Piece(slice(place, place + 1), tight, None))
-                half_log_det -= float(np.log(deviation)) + 0.5 * LOG_2PI
+                pieces.append(Piece(own, tight, None))
+                log_deviation = float(np.log(deviation))
+                half_log_det -= log_deviation + 0.5 * LOG_2PI
         return Prior(mean, tuple(pieces), half_log_det)
 
     def piece(self, phi: np.ndarray, k: int) -> Piece:
@@ -204,8 +223,13 @@ class LinearPredictor:
         total = np.zeros(len(phi))
         for name, logs in split_blocks(phi, self.hypers).items():
             each = self.scales[name].log_density(logs, self.unit)
-            total += each.reshape(len(phi), -1).sum(axis=1)
+            by_draw = each.reshape(len(phi), -1)
+            total += by_draw.sum(axis=1)
         return total
+
+    def log_prior_of_scales(self, phi: np.ndarray) -> float:
+        """Return the log prior of hyperparameters (q,)."""
+        return float(self.log_hyper(phi[None])[0])
 
     def log_prior(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log prior of draws, (n,), of x (n, size) and phi (n, q)."""
@@ -215,19 +239,24 @@ class LinearPredictor:
             away = x[:, here] - block.mean
             tight = block.tightness(scales, self.data, self.unit)
             if block.projected:
-                total += log_projected(centre(away), tight, block.families(scales))
+                families = block.families(scales)
+                total += log_projected(centre(away), tight, families)
                 continue
             n_alike = 1 if tight.shape[1] > 1 else block.size
-            total += 0.5 * np.log(tight).sum(axis=1) * n_alike
+            log_tight = np.log(tight).sum(axis=1)
+            total += 0.5 * log_tight * n_alike
             total -= 0.5 * block.size * LOG_2PI
             if block.covariance(scales) is not None:
                 away, log_det = self._whitened(block, away, phi)
                 total -= log_det
-            total -= 0.5 * (away**2 * tight).sum(axis=1)
+            square = (away**2 * tight).sum(axis=1)
+            total -= 0.5 * square
         for place, (middle, deviation) in self._own_places():
             if np.isfinite(deviation):
-                total -= 0.5 * ((x[:, place] - middle) / deviation) ** 2
-                total -= float(np.log(deviation)) + 0.5 * LOG_2PI
+                standard = (x[:, place] - middle) / deviation
+                log_deviation = float(np.log(deviation))
+                total -= 0.5 * standard**2
+                total -= log_deviation + 0.5 * LOG_2PI
         return total
 
     @cached_property
@@ -257,7 +286,8 @@ class LinearPredictor:
         log_det = np.empty(len(away))
         kinds, kind = np.unique(phi, axis=0, return_inverse=True)
         for k, one in enumerate(kinds):
-            covariance = block.covariance(self._columns(one[None]))
+            scales = self._columns(one[None])
+            covariance = block.covariance(scales)
             assert covariance is not None
             mine = np.flatnonzero(kind.ravel() == k)
             found[mine], log_det[mine] = whitened(away[mine], covariance)
@@ -272,12 +302,16 @@ class LinearPredictor:
         """
         cells = np.empty((len(x), self.n_cells))
         for here in _slices(len(x), CHUNK, self.n_cells):
-            cells[here] = self.likelihood(x[here], phi[here], self.eta(x[here]))
-        return self.log_prior(x, phi) + cells.sum(axis=1), cells
+            eta = self.eta(x[here])
+            cells[here] = self.likelihood(x[here], phi[here], eta)
+        total = self.log_prior(x, phi) + cells.sum(axis=1)
+        return total, cells
 
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""
-        return float(self.values(x[None], self._phi(phi)[None])[0])
+        given = self._phi(phi)
+        value = self.values(x[None], given[None])
+        return float(value[0])
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
@@ -286,13 +320,16 @@ class LinearPredictor:
         by_pairs = self._sum_by_pairs(x) if compiled else None
         if by_pairs is not None:
             return value + by_pairs
-        for here in _slices(len(x), BLOCK if compiled else CHUNK, self.n_cells):
-            value[here] += self._sum(self.eta(x[here]), x[here], phi[here], compiled=compiled)
+        room = BLOCK if compiled else CHUNK
+        for here in _slices(len(x), room, self.n_cells):
+            eta = self.eta(x[here])
+            value[here] += self._sum(eta, x[here], phi[here], compiled=compiled)
         return value
 
     def _compiles(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""
-        return n * self.n_cells >= MANY and self._summed is not None
+        many = n * self.n_cells >= MANY
+        return many and self._summed is not None
 
     def _sum(
         self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray, *, compiled: bool
@@ -301,10 +338,13 @@ class LinearPredictor:
         tie = self._tie(x)
         summed = self._summed
         weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
-        if summed is None or not compiled or weight.max(initial=0.0) > LARGEST_TIE:
+        too_large = weight.max(initial=0.0) > LARGEST_TIE
+        if summed is None or not compiled or too_large:
             return self.likelihood(x, phi, eta).sum(axis=1)
-        normalisers = log_normalisers(np.ascontiguousarray(eta), summed.n, weight)
-        return summed.of(eta @ summed.slope, normalisers, tie)
+        contiguous = np.ascontiguousarray(eta)
+        normalisers = log_normalisers(contiguous, summed.n, weight)
+        linear = eta @ summed.slope
+        return summed.of(linear, normalisers, tie)
 
     def _sum_by_pairs(self, x: np.ndarray) -> np.ndarray | None:
         """Return the log likelihood of draws (n, size) by `_pairs`, (n,), or None without these.
@@ -320,14 +360,16 @@ class LinearPredictor:
         normalisers = pairs.summed(coefficients, tie)
         if normalisers is None:
             return None
-        linear = coefficients @ self.design.pull(summed.slope)
+        slope = self.design.pull(summed.slope)
+        linear = coefficients @ slope
         return summed.of(linear, normalisers, tie)
 
     def _tie(self, x: np.ndarray) -> np.ndarray | None:
         """Return the tendency to tie of draws (n, size), (n,); None of a response without one."""
         if "tie" not in self.own:
             return None
-        place = self.n_coefficients + list(self.own).index("tie")
+        names = list(self.own)
+        place = self.n_coefficients + names.index("tie")
         return x[:, place]
 
     @cached_property
@@ -347,20 +389,30 @@ class LinearPredictor:
 
     def eta(self, x: np.ndarray) -> np.ndarray:
         """Return the predictor of each cell, (..., cells), of x (..., size)."""
-        return self.design.eta(x[..., : self.n_coefficients])
+        coefficients = x[..., : self.n_coefficients]
+        return self.design.eta(coefficients)
 
     def likelihood(self, x: np.ndarray, phi: np.ndarray, eta: np.ndarray) -> np.ndarray:
         """Return the log likelihood of cells at predictors `eta` (n, cells), (n, cells).
 
         All have the numbers of one x (size,), or each its own.
         """
-        found: np.ndarray = self.response.log_likelihood(eta, self._known(x, phi), self.data)
+        known = self._known(x, phi)
+        found: np.ndarray = self.response.log_likelihood(eta, known, self.data)
         return found
+
+    def likelihood_at(self, found: Derivatives, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of cells at x (size,), of which derivatives are found."""
+        if found.value is not None:
+            return found.value
+        eta = self.eta(x)
+        return self.likelihood(x[None], phi[None], eta[None])
 
     def derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> Derivatives:
         """Return the derivatives of cells at eta of `x` plus `shift` ((..., cells))."""
         eta = self.eta(x) + shift
-        known = self._known(x, self._phi(phi))
+        given = self._phi(phi)
+        known = self._known(x, given)
         found: Derivatives = self.response.derivatives(eta, known, self.data)
         return found
 
@@ -371,26 +423,40 @@ class LinearPredictor:
 
         By quadrature: at nodes `at` with masses `mass`, (nodes,).
         """
-        found = self.derivatives(x, phi, at[:, None] * np.sqrt(variance))
+        deviation = np.sqrt(variance)
+        found = self.derivatives(x, phi, at[:, None] * deviation)
         slope = mass @ found.slope
         bend = mass @ found.bend
         n_own = len(self.own)
         if not n_own:
             return Derivatives(slope, bend, found.own, found.cross, found.second)
         of_nodes = (*found.slope.shape, n_own)
-        own = np.tensordot(mass, np.broadcast_to(found.own, of_nodes), 1)
-        cross = np.tensordot(mass, np.broadcast_to(found.cross, of_nodes), 1)
-        seconds = np.broadcast_to(found.second, (len(mass), n_own, n_own))
-        second = np.tensordot(mass, seconds, 1)
+        own_by_node = np.broadcast_to(found.own, of_nodes)
+        cross_by_node = np.broadcast_to(found.cross, of_nodes)
+        second_by_node = np.broadcast_to(found.second, (len(mass), n_own, n_own))
+        own = np.tensordot(mass, own_by_node, 1)
+        cross = np.tensordot(mass, cross_by_node, 1)
+        second = np.tensordot(mass, second_by_node, 1)
         return Derivatives(slope, bend, own, cross, second)
 
     def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
         """Return the gradient of the log density in x from that of cells, (size,)."""
-        return self._slope(found) - prior.pull(x)
+        return self.likelihood_slope(found) - prior.pull(x)
 
-    def _slope(self, found: Derivatives) -> np.ndarray:
+    def likelihood_slope(self, found: Derivatives) -> np.ndarray:
         """Return the gradient of the log likelihood in x, (size,), from that of cells."""
-        return np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)])
+        of_coefficients = self.design.pull(found.slope)
+        of_own = found.own.sum(axis=0)
+        return np.concatenate([of_coefficients, of_own])
+
+    def times(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
+        """Return the precision where cells have these derivatives times a vector, (size,)."""
+        own = x[self.n_coefficients :]
+        eta = self.reach(x[None])[0]
+        slope = found.bend * eta + found.cross @ own
+        of_own = found.cross.T @ eta + found.second @ own
+        of_likelihood = np.concatenate([self.design.pull(slope), of_own])
+        return prior.pull(x + prior.mean) - of_likelihood
 
     def gradients(self, x: np.ndarray, phi: Any, groups: np.ndarray, n: int) -> np.ndarray:
         """Return the gradient in x of the log likelihood of groups of cells, (n, size).
@@ -425,20 +491,19 @@ class LinearPredictor:
         given = self._phi(phi)
         prior = self.prior(given) if prior is None else prior
         found = self.derivatives(x, given)
-        cells = found.value
-        if cells is None:
-            known = self._known(x[None], given[None])
-            cells = self.response.log_likelihood(self.eta(x)[None], known, self.data)
+        cells = self.likelihood_at(found, x, given)
         pulled = prior.pull(x)
-        value = cells.sum() + self.log_hyper(given[None])[0]
-        value += prior.half_log_det - 0.5 * (x - prior.mean) @ pulled
-        gradient = self._slope(found) - pulled
+        away = x - prior.mean
+        value = cells.sum() + self.log_prior_of_scales(given)
+        value += prior.half_log_det - 0.5 * away @ pulled
+        gradient = self.likelihood_slope(found) - pulled
         precision = self.bent(found) + prior.precision
         return Parts(float(value), gradient, precision, prior.precision)
 
     def information(self, x: np.ndarray, phi: Any) -> np.ndarray:
         """Return minus the Hessian of the log likelihood at `x`, (size, size)."""
-        return self.bent(self.derivatives(x, phi))
+        found = self.derivatives(x, phi)
+        return self.bent(found)
 
     def bent(self, found: Derivatives) -> np.ndarray:
         """Return minus the Hessian of the log likelihood, (size, size)."""
@@ -451,7 +516,8 @@ class LinearPredictor:
         if not self.own:
             return precision
         n = self.n_coefficients
-        border = np.stack([-self.design.pull(column) for column in found.cross.T], axis=1)
+        columns = [-self.design.pull(column) for column in found.cross.T]
+        border = np.stack(columns, axis=1)
         whole = np.empty((self.size, self.size))
         whole[:n, :n] = precision
         whole[n:, n:] = -found.second
@@ -475,13 +541,16 @@ class LinearPredictor:
         if found.joint is not None:
             group, share = found.joint
             together = group[:, None] == group
-            inner -= np.where(together, np.outer(share, share), 0.0)
+            shared = np.outer(share, share)
+            inner -= np.where(together, shared, 0.0)
         along = self.reach(directions)
         if not self.own:
             return along, inner
         border = -found.cross
-        inner = np.block([[inner, border], [border.T, -found.second]])
-        return np.hstack([along, directions[:, self.n_coefficients :]]), inner
+        of_own = directions[:, self.n_coefficients :]
+        corner = -found.second
+        inner = np.block([[inner, border], [border.T, corner]])
+        return np.hstack([along, of_own]), inner
 
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
         """Return the density over other cells, each with the design of one of these, `cells`.
@@ -490,7 +559,8 @@ class LinearPredictor:
         """
         known = data_of_rows(self.data, cells)
         differing = {name: data[name] for name in known if name in data}
-        return replace(self, data=known | differing, design=self.design.rows(cells))
+        design = self.design.rows(cells)
+        return replace(self, data=known | differing, design=design)
 
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
@@ -501,6 +571,14 @@ def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, n
         stop = start + (1 if length is None else length)
         found[name] = x[..., start] if length is None else x[..., start:stop]
         start = stop
+    return found
+
+
+def number_names(lengths: Mapping[str, int | None]) -> list[str]:
+    """Return the name of each number of parameters of these lengths."""
+    found = []
+    for name, length in lengths.items():
+        found += [name] * (1 if length is None else length)
     return found
 
 

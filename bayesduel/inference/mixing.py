@@ -43,8 +43,11 @@ def rhat(draws: np.ndarray) -> np.ndarray:
     `draws` has shape (chains, draws, quantities).
     """
     halves = _split(draws)
-    away = abs(halves - np.median(halves, axis=(0, 1)))
-    return np.maximum(_rhat_of_place(halves), _rhat_of_place(away))
+    middle = np.median(halves, axis=(0, 1))
+    away = abs(halves - middle)
+    of_place = _rhat_of_place(halves)
+    of_spread = _rhat_of_place(away)
+    return np.maximum(of_place, of_spread)
 
 
 def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
@@ -60,12 +63,15 @@ def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
 
 def bulk_ess(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the middle; `draws` as those of `rhat`."""
-    return _effective(_normal(_split(draws)))
+    normal = _normal(_split(draws))
+    return _effective(normal)
 
 
 def tail_ess(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the 11 and 89 % quantiles, the smaller."""
-    return np.minimum(_ess_below(draws, TAIL), _ess_below(draws, 1 - TAIL))
+    lower = _ess_below(draws, TAIL)
+    upper = _ess_below(draws, 1 - TAIL)
+    return np.minimum(lower, upper)
 
 
 def _ess_below(draws: np.ndarray, level: float) -> np.ndarray:
@@ -78,14 +84,18 @@ def _ess_below(draws: np.ndarray, level: float) -> np.ndarray:
 def _split(draws: np.ndarray) -> np.ndarray:
     """Return each chain as two, without the draw in the middle of an odd number."""
     half = draws.shape[1] // 2
-    return np.concatenate([draws[:, :half], draws[:, -half:]])
+    first = draws[:, :half]
+    second = draws[:, -half:]
+    return np.concatenate([first, second])
 
 
 def _normal(draws: np.ndarray) -> np.ndarray:
     """Return normal scores of the ranks of each quantity, by Blom's offset of 3/8."""
     flat = draws.reshape(-1, draws.shape[2])
-    level = (_ranks(flat) - 3 / 8) / (len(flat) + 1 / 4)
-    return np.asarray(ndtri(level)).reshape(draws.shape)
+    rank = _ranks(flat)
+    level = (rank - 3 / 8) / (len(flat) + 1 / 4)
+    normal = np.asarray(ndtri(level))
+    return normal.reshape(draws.shape)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -98,8 +108,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     begins = np.concatenate([at_end, changes])
     ends = np.concatenate([changes, at_end])
     first = np.maximum.accumulate(np.where(begins, place, 0.0))
-    last_from_behind = np.minimum.accumulate(np.where(ends, place, np.inf)[::-1])
-    last = last_from_behind[::-1]
+    next_end = np.where(ends, place, np.inf)
+    last = np.minimum.accumulate(next_end[::-1])[::-1]
     rank = np.empty(values.shape)
     np.put_along_axis(rank, order, (first + last) / 2, axis=0)
     return rank
@@ -118,9 +128,9 @@ def _effective(draws: np.ndarray) -> np.ndarray:
     size = n_chains * n
     # Vehtari and others: of chains that go to and fro, size x log10(size) draws at most
     shortest = 1 / np.log10(size)
-    found = size / np.maximum(_relaxation(correlation), shortest)
+    relaxation = np.maximum(_relaxation(correlation), shortest)
     constant = np.ptp(draws, axis=(0, 1)) < 1e-15  # as ArviZ has it
-    return np.where(constant, float(size), found)
+    return np.where(constant, float(size), size / relaxation)
 
 
 def _autocovariance(draws: np.ndarray) -> np.ndarray:
@@ -129,7 +139,8 @@ def _autocovariance(draws: np.ndarray) -> np.ndarray:
     away = draws - draws.mean(axis=1, keepdims=True)
     padded = 2 ** (2 * n - 1).bit_length()
     wave = np.fft.rfft(away, padded, axis=1)
-    products = np.fft.irfft(abs(wave) ** 2, axis=1)[:, :n]
+    power = abs(wave) ** 2
+    products = np.fft.irfft(power, axis=1)[:, :n]
     return np.asarray(products.mean(axis=0) / n)
 
 
@@ -140,12 +151,16 @@ def _relaxation(correlation: np.ndarray) -> np.ndarray:
     """
     n, n_quantities = correlation.shape
     n_pairs = n // 2
-    pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2, n_quantities).sum(axis=1)
+    kept = correlation[: 2 * n_pairs]
+    pairs = kept.reshape(n_pairs, 2, n_quantities).sum(axis=1)
     last = (n - 3) // 2  # pair that is looked at
     at_last = np.ones((1, n_quantities), dtype=bool)
-    ends = np.append(pairs[1:last] <= 0, at_last, axis=0)
+    not_positive = pairs[1:last] <= 0
+    ends = np.append(not_positive, at_last, axis=0)
     end = 1 + ends.argmax(axis=0)  # the first pair that is not positive
-    kept = np.arange(n_pairs)[:, None] < end
-    monotone = np.where(kept, np.minimum.accumulate(pairs), 0.0)
+    before = np.arange(n_pairs)[:, None] < end
+    falling = np.minimum.accumulate(pairs)
+    monotone = np.where(before, falling, 0.0)
     after = np.take_along_axis(correlation, 2 * end[None], axis=0)[0]
-    return np.asarray(2 * monotone.sum(axis=0) - 1 + np.maximum(after, 0.0))
+    next_lag = np.maximum(after, 0.0)
+    return np.asarray(2 * monotone.sum(axis=0) - 1 + next_lag)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import PosteriorDraws, chains_joined
 from bayesduel.inference.mixing import FEW, bulk_ess, rhat
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.models.settings import Arrays
@@ -31,6 +31,7 @@ __all__ = [
     "run_chains",
     "sample_nuts",
     "statistics_of",
+    "variable_names",
     "well_informed",
 ]
 
@@ -93,24 +94,30 @@ def sample_nuts(
     )
     if progress is not None:
         progress(0.8)
-    found = {
-        str(name): v.values.reshape(-1, *v.shape[2:])
-        for name, v in tree["posterior"].data_vars.items()
-        if not str(name).endswith(INNER)
-    }
+    found = {}
+    for name, variable in tree["posterior"].data_vars.items():
+        if not str(name).endswith(INNER):
+            found[str(name)] = chains_joined(variable.values)
     stats = statistics_of(tree)
     return completed(
         model, cells, found, stats, chains=chains, seed=seed, log_likelihood=log_likelihood
     )
 
 
+def variable_names(built: Any) -> list[str]:
+    """Return the names of what a ``pm.Model`` draws and derives."""
+    return [variable.name for variable in (*built.free_RVs, *built.deterministics)]
+
+
 def statistics_of(tree: "xr.DataTree") -> dict[str, np.ndarray]:
     """Return the statistics of nutpie's draws by our names, chain after chain."""
-    return {
-        ("lp" if name == "logp" else name): tree["sample_stats"][name].to_numpy().reshape(-1)
-        for name in STATISTICS
-        if name in tree["sample_stats"]
-    }
+    drawn = tree["sample_stats"]
+    found = {}
+    for name in STATISTICS:
+        if name in drawn:
+            own = "lp" if name == "logp" else name
+            found[own] = drawn[name].to_numpy().reshape(-1)
+    return found
 
 
 def completed(
@@ -130,7 +137,8 @@ def completed(
     Raises ValueError if draws are not finite, or a chain stays where it is or always diverges.
     """
     _check_moved(found, stats, chains)
-    posterior = model.complete(found, cells, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    posterior = model.complete(found, cells, rng)
     kept = model.log_likelihood(posterior, cells) if log_likelihood else None
     certificate = _certificate(model, posterior, stats, chains)
     return PosteriorDraws(posterior, stats, kept, certificate)
@@ -152,16 +160,14 @@ def _check_moved(found: Arrays, stats: Arrays, chains: int) -> None:
         stuck |= np.ptp(density, axis=1) == 0
     if stuck.any():
         chain = int(np.argmax(stuck))
-        equal = [
-            n
-            for n, v in found.items()
-            if not np.ptp(v.reshape(chains, -1, *v.shape[1:])[chain], axis=0).any()
-        ]
-        what = (
-            f"{density.shape[1]:,} equal draws of {join(equal, 8, quote=True)}"
-            if equal
-            else "draws that all diverged"
-        )
+        what = "draws that all diverged"
+        equal = []
+        for name, values in found.items():
+            of_chains = values.reshape(chains, -1, *values.shape[1:])
+            if not np.ptp(of_chains[chain], axis=0).any():
+                equal.append(name)
+        if equal:
+            what = f"{density.shape[1]:,} equal draws of {join(equal, 8, quote=True)}"
         raise ValueError(
             f"NUTS should move in each chain, got {what} in chain {chain} "
             f"({diverging.sum():,} of {diverging.size:,} draws diverged): the density cannot be "
@@ -174,13 +180,15 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     name = next((n for n in ("score", "theta") if n in posterior), "preference")
     if name == "preference":  # blades and chests are not identified, preferences are
         preference = model.preference(posterior)
-        values = preference[:, *np.triu_indices(preference.shape[-1], 1)]
+        first, second = np.triu_indices(preference.shape[-1], 1)
+        values = preference[:, first, second]
     else:
         values = posterior[name]
     draws = values.reshape(chains, len(values) // chains, -1)
     largest = float(np.nanmax(rhat(draws), initial=1.0))  # NaN: always the same, as a sure win
     effective = float(bulk_ess(draws).min())
-    return ChainCertificate(effective, largest, float(stats["diverging"].mean()), repr(name))
+    diverging = float(stats["diverging"].mean())
+    return ChainCertificate(effective, largest, diverging, repr(name))
 
 
 def sample(
@@ -240,10 +248,12 @@ def _seconds(chains: Any, cores: int) -> tuple[float, float] | None:
     begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= FIRST]
     if not begun:
         return None
-    gradient = max(chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun)
+    seconds = [chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun]
+    gradient = max(seconds)
     rounds = math.ceil(len(chains) / cores)  # chains wait for others
     each = gradient * chains[0].total_draws * rounds
-    return each * STEPS[0], each * STEPS[1]
+    least, most = STEPS
+    return each * least, each * most
 
 
 def _duration(seconds: float) -> str:
@@ -304,7 +314,8 @@ def _bar() -> Iterator[Callable[[float], None]]:
 def _share(chains: Any) -> float:
     """Return the share of the draws that nutpie's chains have made."""
     total = sum(chain.total_draws for chain in chains)
-    return float(sum(chain.finished_draws for chain in chains) / max(total, 1))
+    finished = sum(chain.finished_draws for chain in chains)
+    return float(finished / max(total, 1))
 
 
 def _compiled(model: Any, cells: Any) -> Any:
@@ -315,16 +326,18 @@ def _compiled(model: Any, cells: Any) -> Any:
     centred = model.log_type != "duels" or well_informed(cells.log)
     built = model.build(cells, centred=centred)
     # Cells may differ in number: they are data. Whatever has a parameter of its own may not.
-    sizes = tuple((n, len(v)) for n, v in built.coords.items() if v is not None and n != "cell")
+    coords = {name: labels for name, labels in built.coords.items() if name != "cell"}
+    sizes = tuple((name, len(labels)) for name, labels in coords.items() if labels is not None)
     key = (model, centred, sizes)
     if key not in _COMPILED:
-        kept = [v.name for v in (*built.free_RVs, *built.deterministics) if v.name != "preference"]
+        kept = [name for name in variable_names(built) if name != "preference"]
         if len(_COMPILED) >= KEPT:
             _COMPILED.pop(next(iter(_COMPILED)))
         keep_generated_source()
         _COMPILED[key] = nutpie.compile_pymc_model(built, var_names=kept)
     used = set(ancestors([built.logp(), *built.deterministics]))
-    data = {v.name: v.get_value() for v in built.data_vars if v in used}
+    needed = [variable for variable in built.data_vars if variable in used]
+    data = {variable.name: variable.get_value() for variable in needed}
     return _COMPILED[key].with_data(**data)
 
 
@@ -340,8 +353,10 @@ def well_informed(duels: Any) -> bool:
     points = (wins + ties / 2).sum(axis=1)
     n = (wins + wins.T + ties).sum(axis=1)
     information = n / 4.0  # of a logit, for a duel near one half
-    logit = np.log((points + 0.5) / (n - points + 0.5))
+    lost = n - points
+    logit = np.log((points + 0.5) / (lost + 0.5))
     noise = np.mean(1.0 / (information + 0.25))
-    spread = max(float(np.var(logit) - noise), 0.0)
+    excess = float(np.var(logit) - noise)
+    spread = max(excess, 0.0)
     measured = int((information * spread > 4.0).sum())
     return measured >= min(8, max(2, duels.n_arms / 2))

@@ -46,15 +46,25 @@ class PairNormalisers:
         if columns.shape[1]:
             kinds, kind = np.unique(columns, axis=0, return_inverse=True)
         order = np.argsort(n, kind="stable")
-        begin = np.flatnonzero(np.append(True, np.diff(n[order]) > 0))
+        ordered = n[order]
+        changes = np.append(True, np.diff(ordered) > 0)
+        begin = np.flatnonzero(changes)
         lengths = np.diff(np.append(begin, len(n)))
         place = np.arange(len(n)) - np.repeat(begin, lengths)
-        ends = np.append(np.flatnonzero(place % TOGETHER == 0)[1:], len(n))
-        met = sum(np.bincount(arm, n, design.n_arms) for arm in (design.first, design.second))
-        cells = (v.astype(np.int64)[order] for v in (design.first, design.second, kind.ravel()))
-        first, second, kind = cells
-        duels = n[order][ends - 1]
-        return cls(design.n_arms, first, second, kind, kinds, ends, duels, np.asarray(met))
+        full = place % TOGETHER == 0
+        ends = np.append(np.flatnonzero(full)[1:], len(n))
+        met = np.bincount(design.first, n, design.n_arms)
+        met += np.bincount(design.second, n, design.n_arms)
+        return cls(
+            n_arms=design.n_arms,
+            first=design.first.astype(np.int64)[order],
+            second=design.second.astype(np.int64)[order],
+            kind=kind.ravel().astype(np.int64)[order],
+            kinds=kinds,
+            ends=ends,
+            duels=ordered[ends - 1],
+            met=met,
+        )
 
     def summed(self, u: np.ndarray, tie: np.ndarray | None) -> np.ndarray | None:
         """Return the sums (draws,) of u (draws, size); None if a number may be too large.
@@ -64,14 +74,17 @@ class PairNormalisers:
         cut = self.n_arms - 1
         found = np.empty(len(u))
         step = max(1, BLOCK // max(self.n_arms, len(self.kinds)))
-        for here in (slice(start, start + step) for start in range(0, len(u), step)):
+        for start in range(0, len(u), step):
+            here = slice(start, start + step)
             score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another
             other = self.kinds @ u[here, cut:].T / 4
             weight = np.zeros(score.shape[1])
             if tie is not None:
                 weight = np.exp(np.minimum(tie[here], LARGEST))
-            most = np.abs(score).max(initial=0.0) + 2 * np.abs(other).max(initial=0.0)
-            if not most + math.log(2 + weight.max(initial=0.0)) < LARGEST:
+            largest_score = np.abs(score).max(initial=0.0)
+            largest_other = np.abs(other).max(initial=0.0)
+            log_weight = math.log(2 + weight.max(initial=0.0))
+            if not largest_score + 2 * largest_other + log_weight < LARGEST:
                 return None
             found[here] = _sums(
                 np.exp(score / 2), np.exp(other), np.exp(-other), weight,

@@ -40,7 +40,8 @@ class PiecewiseExponential:
         if not (rises & falls).all():
             raise FloatingPointError("a log density does not fall off along an axis")
         log_mass = np.log(raw.masses.sum(axis=1))
-        return cls(points, height - log_mass[:, None]), float(log_mass.sum())
+        normalised = height - log_mass[:, None]
+        return cls(points, normalised), float(log_mass.sum())
 
     @cached_property
     def slopes(self) -> np.ndarray:
@@ -48,20 +49,24 @@ class PiecewiseExponential:
         rise = np.diff(self.log_density, axis=1)
         width = np.diff(self.points, axis=1)
         inner = rise / width
-        return np.column_stack([inner[:, 0], inner, inner[:, -1]])
+        left_tail = inner[:, 0]
+        right_tail = inner[:, -1]
+        return np.column_stack([left_tail, inner, right_tail])
 
     @cached_property
     def masses(self) -> np.ndarray:
         """Mass of each piece, shape (size, m + 1)."""
         height = np.exp(self.log_density)
+        slopes = self.slopes
         rise = np.diff(self.log_density, axis=1)
         width = np.diff(self.points, axis=1)
         level = np.abs(rise) < LEVEL
         safe = np.where(level, 1.0, rise)
-        mean = np.where(level, 1.0, np.expm1(rise) / safe)  # over the height at the left
+        growth = np.expm1(rise) / safe
+        mean = np.where(level, 1.0, growth)  # over the height at the left
         inner = height[:, :-1] * mean * width
-        first = height[:, 0] / self.slopes[:, 0]
-        last = -height[:, -1] / self.slopes[:, -1]
+        first = height[:, 0] / slopes[:, 0]
+        last = -height[:, -1] / slopes[:, -1]
         return np.column_stack([first, inner, last])
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +75,8 @@ class PiecewiseExponential:
         values = np.empty((n, size))
         log_density = np.zeros(n)
         level = rng.uniform(size=(size, n))
-        step = max(1, WORKED_ON // (n * self.points.shape[1]))
+        together = n * self.points.shape[1]
+        step = max(1, WORKED_ON // together)
         for start in range(0, size, step):
             here = slice(start, start + step)
             drawn, own = self._inverted(here, level[here])
@@ -81,7 +87,8 @@ class PiecewiseExponential:
     def moved(self, shift: np.ndarray, stretch: np.ndarray) -> "PiecewiseExponential":
         """Return the densities of shift + stretch times these numbers, each of shape (size,)."""
         points = shift[:, None] + stretch[:, None] * self.points
-        log_density = self.log_density - np.log(stretch)[:, None]
+        log_stretch = np.log(stretch)
+        log_density = self.log_density - log_stretch[:, None]
         return replace(self, points=points, log_density=log_density)
 
     def _inverted(self, rows: slice, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,23 +98,30 @@ class PiecewiseExponential:
         below = np.cumsum(mass, axis=1)
         level = level * below[:, -1:]
         last = mass.shape[1] - 1
-        n_below = (below[:, :, None] <= level[:, None, :]).sum(axis=1)
+        is_below = below[:, :, None] <= level[:, None, :]
+        n_below = is_below.sum(axis=1)
         piece = np.minimum(n_below, last)
         start = np.maximum(piece - 1, 0)  # the point at which a piece begins; a left tail ends
-        share = 1.0 + (level - _at(below, piece)) / _at(mass, piece)
-        share = np.clip(share, 1e-300, np.nextafter(1.0, 0.0))  # logarithms of it are finite
+        beyond = (level - _at(below, piece)) / _at(mass, piece)
+        below_one = np.nextafter(1.0, 0.0)
+        share = np.clip(1.0 + beyond, 1e-300, below_one)  # logarithms of it are finite
         widths = np.diff(points, axis=1)
-        width = _at(widths, np.minimum(start, widths.shape[1] - 1))
+        last_width = widths.shape[1] - 1
+        width = _at(widths, np.minimum(start, last_width))
         slope = _at(self.slopes[rows], piece)
         rise = slope * width
         is_level = np.abs(rise) < LEVEL
         safe = np.where(is_level, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
-        reach = np.where(piece == last, -1.0, np.expm1(rise))
-        step = np.where(is_level, share * width, np.log1p(share * reach) / safe)
-        step = np.where(piece == 0, np.log(share) / safe, step)
+        growth = np.expm1(rise)
+        reach = np.where(piece == last, -1.0, growth)
+        curved = np.log1p(share * reach) / safe
+        step = np.where(is_level, share * width, curved)
+        in_left_tail = np.log(share) / safe
+        step = np.where(piece == 0, in_left_tail, step)
         values = _at(points, start) + step
-        log_density = _at(self.log_density[rows], start) + slope * step
+        height = _at(self.log_density[rows], start)
+        log_density = height + slope * step
         return values, log_density
 
 

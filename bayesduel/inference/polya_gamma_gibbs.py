@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.grid_draws import inverted
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.inference.sparse_gaussian import SparseGaussian
@@ -91,13 +92,18 @@ class GibbsChain:
     def sweep(self, rng: np.random.Generator) -> None:
         """Draw variables of cells, then coefficients with scores, and the scale."""
         graph = self.graph
-        weight = polya_gamma(graph.n, graph.eta(self.score, self.effect), rng)
-        precision = graph.bordered(weight, float(np.exp(-2 * self.log_scale)))
-        self.effect = precision.covariance @ (self._push - precision.along.T @ self._pull)
+        eta = graph.eta(self.score, self.effect)
+        weight = polya_gamma(graph.n, eta, rng)
+        tau = float(np.exp(-2 * self.log_scale))
+        precision = graph.bordered(weight, tau)
+        left = self._push - precision.along.T @ self._pull
+        mean = precision.covariance @ left
         root = np.linalg.cholesky(precision.covariance)
-        self.effect = self.effect + root @ rng.standard_normal(len(root))
+        noise = root @ rng.standard_normal(len(root))
+        self.effect = mean + noise
         right = self._pull - precision.border @ self.effect
-        right = right + precision.scores.perturbation(1, rng)[:, 0]
+        prior_noise = precision.scores.perturbation(1, rng)
+        right = right + prior_noise[:, 0]
         score = precision.scores.solve(right, self.score, tolerance=EXACT)
         self.score = score - score.mean()
         if self.typical is not None:
@@ -108,16 +114,15 @@ class GibbsChain:
         assert self.typical is not None
         n = self.graph.n_arms - 1
         squares = float(self.score @ self.score)
-        middle = 0.5 * np.log(squares / n) if squares > 0 else self.log_scale
+        middle = self.log_scale
+        if squares > 0:
+            middle = 0.5 * np.log(squares / n)
         reach = 12 / np.sqrt(2 * n) + 0.5
         grid = np.linspace(middle - reach, middle + reach, GRID)
-        density = -n * grid - squares / 2 * np.exp(-2 * grid) + grid
-        density -= np.exp(2 * grid) / (2 * self.typical**2)
-        mass = np.exp(density - density.max())
-        between = (mass[1:] + mass[:-1]) / 2
-        cumulative = np.concatenate([[0], np.cumsum(between)])
-        level = rng.random() * cumulative[-1]
-        return float(np.interp(level, cumulative, grid))
+        variance = np.exp(2 * grid)
+        likelihood = -n * grid - squares / 2 * np.exp(-2 * grid)
+        density = likelihood + grid - variance / (2 * self.typical**2)
+        return float(inverted(grid, density, rng.random()))
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,8 @@ class GibbsCertificate(Uncorrected):
     def of(cls, *series: Any, n_draws: int, allowed: Differences = ALLOWED) -> "GibbsCertificate":
         """Return the certificate of the four distances in each sweep, (sweeps, ...) each."""
         (shift, spread, scale, effect), errors = zip(*map(worst_mean, series), strict=True)
-        return cls(shift, spread, scale, effect, errors, len(series[0]), float(n_draws), allowed)
+        n_sweeps = len(series[0])
+        return cls(shift, spread, scale, effect, errors, n_sweeps, float(n_draws), allowed)
 
     @property
     def shortfall(self) -> str:
@@ -187,25 +193,34 @@ def gibbs_certificate(
     first = kept // 2
     drawn = found.draw(1, rng)
     start = drawn.score[0].astype(float)
-    chain = GibbsChain(graph, found.typical, start, found.log_scale, drawn.effect[0])
+    effect = drawn.effect[0]
+    chain = GibbsChain(graph, found.typical, start, found.log_scale, effect)
     groups, sizes = _groups(graph.duels)
     error = found.standard_error
     middle = found.score
     sign = np.sign(middle)
-    moved, spread, scale = (np.empty((kept, len(sizes))) for _ in range(3))
-    effect = np.zeros((kept, max(1, len(found.effect))))
+    moved = np.empty((kept, len(sizes)))
+    spread = np.empty((kept, len(sizes)))
+    scale = np.zeros((kept, 1))
+    n_effects = len(found.effect)
+    effect = np.zeros((kept, max(1, n_effects)))
     for k in range(first + kept):
         chain.sweep(rng)
         if progress is not None:
             progress((k + 1) / (first + kept))
-        if k >= first:
-            away = (chain.score - middle) / error
-            moved[k - first] = np.bincount(groups, sign * away, len(sizes)) / sizes
-            spread[k - first] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
-            scale[k - first] = chain.log_scale - found.log_scale
-            effect[k - first, : len(found.effect)] = chain.effect - found.effect
-    scale = scale[:, :1] / found.log_scale_sd if found.log_scale_sd > 0 else np.zeros((kept, 1))
-    effect[:, : len(found.effect)] /= found.effect_error
+        if k < first:
+            continue
+        row = k - first
+        away = (chain.score - middle) / error
+        toward = np.bincount(groups, sign * away, len(sizes))
+        squares = np.bincount(groups, away**2, len(sizes))
+        moved[row] = toward / sizes
+        spread[row] = squares / sizes - 1
+        scale[row] = chain.log_scale - found.log_scale
+        effect[row, :n_effects] = chain.effect - found.effect
+    if found.log_scale_sd > 0:
+        scale /= found.log_scale_sd
+    effect[:, :n_effects] /= found.effect_error
     return GibbsCertificate.of(moved, spread, scale, effect, n_draws=n_draws)
 
 
@@ -215,10 +230,13 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Three of equal size, and the arms with the most duels.
     """
     n_arms = len(duels)
+    order = np.argsort(duels, kind="stable")
     place = np.empty(n_arms, dtype=np.int64)
-    place[np.argsort(duels, kind="stable")] = np.arange(n_arms)
-    hubs = min(max(FEWEST_HUBS, int(HUBS * n_arms)), n_arms)
-    groups = np.where(place >= n_arms - hubs, 3, 3 * place // n_arms)
+    place[order] = np.arange(n_arms)
+    hubs = max(FEWEST_HUBS, int(HUBS * n_arms))
+    third = 3 * place // n_arms
+    is_hub = place >= n_arms - min(hubs, n_arms)
+    groups = np.where(is_hub, 3, third)
     used, groups = np.unique(groups, return_inverse=True)
     return groups, np.bincount(groups, minlength=len(used))
 
@@ -232,8 +250,10 @@ def worst_mean(series: Any) -> tuple[float, float]:
     mean = series.mean(axis=0)
     away = series - mean
     variance = (away**2).mean(axis=0)
-    lagged = (away[1:] * away[:-1]).mean(axis=0) / np.maximum(variance, 1e-30)
-    lag = np.clip(lagged, 0, 0.9)
-    error = np.sqrt(variance / len(series) * (1 + lag) / (1 - lag))
+    products = away[1:] * away[:-1]
+    correlation = products.mean(axis=0) / np.maximum(variance, 1e-30)
+    lag = np.clip(correlation, 0, 0.9)
+    chance = variance / len(series)
+    error = np.sqrt(chance * (1 + lag) / (1 - lag))
     k = int(np.argmax(np.abs(mean)))
     return float(mean[k]), float(error[k])

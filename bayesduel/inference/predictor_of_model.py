@@ -78,8 +78,11 @@ def _coefficients(model: Any, log: Any, lengths: dict[str, int]) -> dict[str, Te
     found = {}
     for term in model.terms:
         own = tuple(lengths[axis] for axis in term.free_dims)
-        priors = normals(said[term.parameter]) if term.parameter in said else None
-        found[term.free] = TermCoefficients(term, own, priors, members_of(term, log.arms))
+        priors = None
+        if term.parameter in said:
+            priors = normals(said[term.parameter])
+        member = members_of(term, log.arms)
+        found[term.free] = TermCoefficients(term, own, priors, member)
     return found
 
 
@@ -95,11 +98,12 @@ def _prior_of_number(block: TermCoefficients, data: Any, unit: float) -> tuple[f
 
 def _with_scores(term: Term, beside: Columns, cells: Any) -> Design:
     """Return the design of scores and of the columns beside them."""
+    data = cells.data
     n_arms = cells.log.n_arms
     if _of_teams(cells):
-        members = columns_of(term.design(cells.data), (n_arms,), len(cells))
+        members = columns_of(term.design(data), (n_arms,), len(cells))
         return side_differences(Columns(members), beside)
-    return pair_differences(cells.data["first"], cells.data["second"], n_arms, beside)
+    return pair_differences(data["first"], data["second"], n_arms, beside)
 
 
 def _of_teams(cells: Any) -> bool:
@@ -137,7 +141,8 @@ def _check_sides(block: TermCoefficients, columns: "sparse.csr_array", cells: An
     exchanged = block.term.design(_exchanged(cells))
     turned = columns_of(exchanged, block.lengths, len(cells))
     largest = max(abs(columns).max(), 1.0)
-    if abs(columns + turned).max() > SAME * largest:
+    away = abs(columns + turned).max()
+    if away > SAME * largest:
         name = type(block.term).__name__
         raise ValueError(
             f"{name}.design should change its sign where the sides of a duel are exchanged, as a "
@@ -153,8 +158,9 @@ def _exchanged(cells: Any) -> dict[str, np.ndarray]:
     """
     data = dict(cells.data)
     for name, column in cells.seen.columns.items():
-        if name != "left_first" and np.asarray(column).dtype.kind == "f":
-            data[name] = -np.asarray(column)
+        values = np.asarray(column)
+        if name != "left_first" and values.dtype.kind == "f":
+            data[name] = -values
     for name in list(data):
         other = name.replace("first", "second", 1)
         if name.startswith("first") and other in data:
@@ -189,5 +195,6 @@ def balanced(columns: "sparse.csr_array", n_arms: int) -> "sparse.csr_array":
     surplus.eliminate_zeros()
     if not surplus.nnz:
         return columns
-    shares = sparse.kron(groups, np.ones((1, n_arms)) / n_arms)
+    each = np.ones((1, n_arms)) / n_arms
+    shares = sparse.kron(groups, each)
     return sparse.csr_array(columns - surplus @ shares)

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.gaussian_prior import Families, log_projected
-from bayesduel.inference.nuts import INNER
+from bayesduel.inference.nuts import INNER, variable_names
 from bayesduel.inference.term_coefficients import members_of
 from bayesduel.models.prior import Entries, normals
 from bayesduel.models.scores import FAMILY
@@ -70,13 +70,17 @@ def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
     rows: dict[str, tuple[str, bool]] = {}
     for part in model.terms:
         if isinstance(part, Term):
-            rows |= _of_term(part, entries.get(part.parameter), model, cells, unit)
-        rows |= {name: ("", name in said) for name in part.scales if name in model.scales}
+            own = entries.get(part.parameter)
+            rows |= _of_term(part, own, model, cells, unit)
+        for name in part.scales:
+            if name in model.scales:
+                rows[name] = ("", name in said)
     for name, scale in model.scales.items():
         rows[name] = scale.text(unit), name in said
     for name, (mean, deviation) in model.response.own.items():
-        own = said.get(name, f"Normal(mu={mean:g}, sigma={deviation:g})")
-        rows[name] = "flat" if model.terms.flat else str(own), name in said
+        usual = f"Normal(mu={mean:g}, sigma={deviation:g})"
+        own = "flat" if model.terms.flat else str(said.get(name, usual))
+        rows[name] = own, name in said
     return rows
 
 
@@ -92,25 +96,35 @@ def _of_term(
         return {name: ("flat", False)}
     learned = [n for n in part.scales if n in model.scales]
     sizes = np.ones(0)
-    if not learned and (said is None or None in said):
-        sizes = np.atleast_1d(np.asarray(part.deviation({}, cells.data, unit), dtype=float))
+    unsaid = said is None or None in said
+    if unsaid and not learned:
+        deviation = part.deviation({}, cells.data, unit)
+        sizes = np.atleast_1d(np.asarray(deviation, dtype=float))
     axis = part.dims.get(name, ())[-1:]
     labels: Any = [""]
-    if axis:
-        labels = cells.log.arms if axis == ("arm",) else model.terms.coords(cells.log)[axis[0]]
+    if axis == ("arm",):
+        labels = cells.log.arms
+    elif axis:
+        labels = model.terms.coords(cells.log)[axis[0]]
     usual = f"Normal(mu=0, sigma={learned[0]})" if learned else ""
     if len(learned) > 1:
         usual = f"normal given {join(learned)}"
     words = []
     for k in range(len(labels)):
         own = None if said is None else said[k]
-        known = usual if learned else f"Normal(mu=0, sigma={np.resize(sizes, len(labels))[k]:.4g})"
+        known = usual
+        if not learned:
+            size = np.resize(sizes, len(labels))[k]
+            known = f"Normal(mu=0, sigma={size:.4g})"
         words.append((str(own or known), own is not None))
     if len(set(words)) == 1:
         return {name: words[0]}
     found = {name: (usual, False)} if learned else {}
-    named = zip(labels, words, strict=True)
-    return found | {f"{name}[{label}]": one for label, one in named if one not in found.values()}
+    told = list(found.values())
+    for label, one in zip(labels, words, strict=True):
+        if one not in told:
+            found[f"{name}[{label}]"] = one
+    return found
 
 
 def check_proper(model: Any) -> None:
@@ -140,19 +154,20 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     logging.getLogger("pymc.sampling.forward").setLevel(logging.WARNING)  # it names what it draws
     with model.build(cells) as built, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
-        drawn = [v.name for v in (*built.free_RVs, *built.deterministics)]
+        derived = ("eta", "preference")
+        kept = [name for name in variable_names(built) if name not in derived]
         tree = pm.sample_prior_predictive(
             n,
-            var_names=[name for name in drawn if name not in ("eta", "preference")],
+            var_names=kept,
             random_seed=seed,
             compile_kwargs={"mode": Mode("py", None)},  # type: ignore[arg-type]  # it runs briefly
         )
-    found = {
-        str(name): v.values[0]
-        for name, v in tree["prior"].data_vars.items()
-        if not str(name).endswith(INNER)
-    }
-    complete: dict[str, np.ndarray] = model.complete(found, cells, np.random.default_rng(seed))
+    found = {}
+    for name, variable in tree["prior"].data_vars.items():
+        if not str(name).endswith(INNER):
+            found[str(name)] = variable.values[0]
+    rng = np.random.default_rng(seed)
+    complete: dict[str, np.ndarray] = model.complete(found, cells, rng)
     return complete
 
 
@@ -181,14 +196,16 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
         if scale.prior != "flat":
             logs = np.log(np.asarray(known[name], dtype=float))
             density = scale.log_density(logs, unit) - logs  # of the number, not of its logarithm
-            found[name] = density.reshape(len(density), -1).sum(axis=1)
+            by_draw = density.reshape(len(density), -1)
+            found[name] = by_draw.sum(axis=1)
     if not model.terms.flat:
         for name, (mean, deviation) in model.response.own.items():
             value = np.asarray(known[name])
             if name in model.said:
                 found[name] = model.said[name].log_density(value)
             else:
-                found[name] = -0.5 * ((value - mean) / deviation) ** 2
+                standard = (value - mean) / deviation
+                found[name] = -0.5 * standard**2
     for part in model.terms:
         own = entries.get(getattr(part, "parameter", ""))
         if own is None:
@@ -209,21 +226,25 @@ def _log_said(
     values = np.asarray(part.coefficients(known))
     deviation: Any = np.nan
     if None in said:
-        scales = {n: np.asarray(v)[:, None] for n, v in known.items() if np.ndim(v) == 1}
-        deviation = part.deviation(scales, data, unit)
-    mean, own = normals(
-        tuple(one if one and one.distribution == "Normal" else None for one in said)
-    )
-    if part.over_arms and all(one is None or one.distribution == "Normal" for one in said):
+        columns = {
+            name: np.asarray(value)[:, None] for name, value in known.items() if np.ndim(value) == 1
+        }
+        deviation = part.deviation(columns, data, unit)
+    normal = [one for one in said if one is None or one.distribution == "Normal"]
+    if part.over_arms and len(normal) == len(said):
+        mean, own = normals(tuple(normal))
         tight = np.where(np.isnan(own), deviation, own) ** -2.0
         away = values - (mean - mean.mean())
         families = None
         if member is not None:
-            families = Families(member, np.asarray(known[FAMILY])[:, None] ** 2)
+            variance = np.asarray(known[FAMILY])[:, None] ** 2
+            families = Families(member, variance)
         return log_projected(away, np.broadcast_to(tight, away.shape), families)
-    rows = values.reshape(len(values), -1, len(said))
+    n = len(said)
+    rows = values.reshape(len(values), -1, n)
     total = np.zeros(len(rows))
     for k, one in enumerate(said):
         if one is not None:
-            total += one.log_density(rows[:, :, k]).sum(axis=1)
+            log_density = one.log_density(rows[:, :, k])
+            total += log_density.sum(axis=1)
     return total

@@ -20,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayesduel.inference.grid_draws import normalised
+
 __all__ = [
     "COVERED",
     "PSIS",
@@ -118,8 +120,10 @@ class Certificate(Quality):
     @property
     def covered_least(self) -> float:
         """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
-        errors = -float(ndtri((1 - SURE) / self.tails.n_tails))
-        return COVERED - errors * (COVERED / self.tail_draws) ** 0.5
+        beyond = (1 - SURE) / self.tails.n_tails
+        errors = -float(ndtri(beyond))
+        chance = (COVERED / self.tail_draws) ** 0.5
+        return COVERED - errors * chance
 
     @property
     def shortfall(self) -> str:
@@ -154,22 +158,28 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     """
     n = len(log_ratio)
     if not np.isfinite(log_ratio).all():
-        return PSIS(np.inf, 1.0, np.full(n, 1.0 / n))
+        equal = np.full(n, 1.0 / n)
+        return PSIS(np.inf, 1.0, equal)
     if np.ptp(log_ratio) < 1e-10:
-        return PSIS(-np.inf, float(n), np.full(n, 1.0 / n))
+        equal = np.full(n, 1.0 / n)
+        return PSIS(-np.inf, float(n), equal)
     log_weights = log_ratio - log_ratio.max()
     order = np.argsort(log_weights)
     length = int(3 * n**0.5 if n > 225 else n / 5)  # of the tail
     tail = order[-length:]
-    cutoff = np.exp(log_weights[order[-length - 1]])
-    khat, scale = pareto_fit(np.exp(log_weights[tail]) - cutoff)
+    below = order[-length - 1]
+    cutoff = np.exp(log_weights[below])
+    excess = np.exp(log_weights[tail]) - cutoff
+    khat, scale = pareto_fit(excess)
     if np.isfinite(khat):
         level = (np.arange(length) + 0.5) / length
-        smoothed = cutoff + scale * np.expm1(-khat * np.log1p(-level)) / khat
+        growth = np.expm1(-khat * np.log1p(-level))
+        smoothed = cutoff + scale * growth / khat
         log_weights[tail] = np.minimum(np.log(smoothed), 0.0)  # at most the largest as it was
     weights = np.exp(log_weights)
     weights /= weights.sum()
-    return PSIS(khat, float(1.0 / np.sum(weights**2)), weights)
+    effective = 1.0 / np.sum(weights**2)
+    return PSIS(khat, float(effective), weights)
 
 
 def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
@@ -183,16 +193,21 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     if quartile <= excess[0]:
         return np.nan, np.nan
     n_points = 30 + int(n**0.5)
-    points = 1 - np.sqrt(n_points / (np.arange(n_points) + 0.5))
-    points = points / (3 * quartile) + 1 / excess[-1]  # of theta = -shape / scale
-    shapes = np.log1p(-points[:, None] * excess).mean(axis=1)
-    height = n * (np.log(-points / shapes) - shapes - 1)
-    mass = np.exp(height - height.max())
-    mass /= mass.sum()
+    level = np.arange(n_points) + 0.5
+    points = 1 - np.sqrt(n_points / level)
+    by_quartile = points / (3 * quartile)
+    points = by_quartile + 1 / excess[-1]  # of theta = -shape / scale
+    products = points[:, None] * excess
+    shapes = np.log1p(-products).mean(axis=1)
+    log_scale = np.log(-points / shapes)
+    log_likelihood = n * (log_scale - shapes - 1)
+    mass = normalised(log_likelihood)
     mass[mass < 10 * np.finfo(float).eps] = 0.0
     theta = float(points @ mass / mass.sum())
     shape = float(np.log1p(-theta * excess).mean())
-    return (n * shape + 5) / (n + 10), -shape / theta
+    prior_draws = 10  # of shape 1/2
+    of_draws = n * shape
+    return (of_draws + prior_draws / 2) / (n + prior_draws), -shape / theta
 
 
 def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
@@ -201,16 +216,20 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
     Of quantities `values` (draws, quantities), normalised weights (draws,), and the indices `kept`
     of an equally weighted sample of the draws, for the quantiles.
     """
-    lower, upper = np.quantile(values[kept], [TAIL, 1 - TAIL], axis=0)
+    sample = values[kept]
+    lower, upper = np.quantile(sample, [TAIL, 1 - TAIL], axis=0)
     effective = np.inf
     covered = np.inf
     powers = np.stack([weights, weights**2])
     for inside in (values <= lower, values >= upper):
         mass, squared = powers @ inside
         with np.errstate(divide="ignore", invalid="ignore"):
-            effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
+            in_tail = mass**2 / squared
             share = inside.sum(axis=0) / (mass * len(kept))
-            covered = min(covered, float(np.nanmin(share, initial=np.inf)))
+        least_effective = np.nanmin(in_tail, initial=np.inf)
+        least_share = np.nanmin(share, initial=np.inf)
+        effective = min(effective, float(least_effective))
+        covered = min(covered, float(least_share))
     return Tails(effective, covered, 2 * values.shape[1])
 
 

@@ -68,13 +68,14 @@ def approximation_of(
     if not model.why_not("conjugate"):
         return ConjugatePairs(model, cells)
     density = linear_predictor(model, cells)
-    n_scales = sum(length or 1 for length in density.hypers.values())
+    n_scales = density.n_scales
     of_response = bool(model.response.scales(flat=model.terms.flat))
     if n_scales > MOST_SCALES:
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
         return LaplaceApproximation.of(density, cells, near)
-    if weighed and density.size > WEIGHED and model.response.score_link != "logit":
+    too_many = density.size > WEIGHED
+    if weighed and too_many and model.response.score_link != "logit":
         raise FloatingPointError(
             f"{density.size:,} coefficients are too many to certify, more than {WEIGHED:,}"
         )
@@ -110,12 +111,14 @@ def sample(
     if not found.certificate.holds:
         other = approximation.certified(proposals, rng, progress)
         if other is not None and other.holds:
-            stats = {"lp": proposals.log_density}
-            stats = stats if np.isfinite(proposals.log_density).all() else {}
+            stats = {}
+            if np.isfinite(proposals.log_density).all():
+                stats["lp"] = proposals.log_density
             every = slice(None)
             return _kept(approximation, proposals, every, stats, other, rng, log_likelihood)
-        many = proposals.x.shape[1] > REFINED
-        far_off = many and found.psis.effective < HOPELESS * len(proposals.x)
+        n_made, size = proposals.x.shape
+        hopeless = found.psis.effective < HOPELESS * n_made
+        far_off = size > REFINED and hopeless
         if not (instead and far_off):
             found = _multiplied(_refined(found, n, rng), n, rng)
     made = found.proposals
@@ -135,7 +138,9 @@ def _kept(
     log_likelihood: bool,
 ) -> PosteriorDraws:
     """Return the draws `kept`, as a posterior with its certificate."""
-    drawn = approximation.parameters(made.x[kept], made.hyper[kept], rng)
+    x = made.x[kept]
+    hyper = made.hyper[kept]
+    drawn = approximation.parameters(x, hyper, rng)
     posterior = approximation.model.complete(drawn, approximation.cells, rng)
     by_cell = None if made.log_likelihood is None else made.log_likelihood[kept]
     if log_likelihood and by_cell is None:
@@ -156,7 +161,8 @@ class _Weighed:
     @property
     def worth(self) -> tuple[bool, float]:
         """Whether the weights can be trusted, and the effective share of the draws."""
-        return self.psis.khat < TRUSTED, self.psis.effective / len(self.proposals.x)
+        share = self.psis.effective / len(self.proposals.x)
+        return self.psis.khat < TRUSTED, share
 
     @property
     def certificate(self) -> Certificate:
@@ -179,7 +185,8 @@ def _weighed(
         return _Weighed(approximation, proposals, psis, Tails.of_exact(n), kept)
     named = approximation.parameters(proposals.x, proposals.hyper, rng)
     columns = [values.reshape(len(values), -1) for values in named.values()]
-    measured = tails(np.concatenate(columns, axis=1), psis.weights, kept)
+    every = np.concatenate(columns, axis=1)
+    measured = tails(every, psis.weights, kept)
     return _Weighed(approximation, proposals, psis, measured, kept)
 
 
@@ -187,13 +194,15 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """Return the draws of the best of several refinements, or those `found`."""
     best = last = found
     for _ in range(ROUNDS):
+        weights = tempered(last.psis.weights)
         try:
-            better = last.approximation.refined(last.proposals, tempered(last.psis.weights))
+            better = last.approximation.refined(last.proposals, weights)
         except FloatingPointError:  # no skewed density along some axis
             break
         if better is None:
             break
-        last = _weighed(better, better.propose(max(n, LEARNING), rng), n, rng)
+        proposals = better.propose(max(n, LEARNING), rng)
+        last = _weighed(better, proposals, n, rng)
         if last.worth > best.worth:
             best = last
         if last.certificate.holds:
@@ -215,8 +224,10 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
         0.5 * certificate.tail_draws / found.tails.effective,
         COVERED / found.tails.covered,
     )
-    times = min(MOST, int(np.ceil(max(wanted) * len(made.x) / n)))
-    more = times * n - len(made.x)
+    n_made = len(made.x)
+    needed = max(wanted) * n_made
+    times = min(MOST, int(np.ceil(needed / n)))
+    more = times * n - n_made
     if more <= 0:
         return found
     added = found.approximation.propose(more, rng)

@@ -36,9 +36,8 @@ variances, here of ratios to those of the model. Deviations: the prior enters as
 the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +66,7 @@ from bayesduel.inference.conditional_mode import (
     named_parameters,
 )
 from bayesduel.inference.datatree import dataset
-from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
 from bayesduel.system.cost import CostLimit
@@ -126,11 +125,14 @@ class Informed(NamedTuple):
     @property
     def stretch(self) -> np.ndarray:
         """Factors of the adjustment along the vectors, (rank,); 1 in all other directions."""
-        return np.where(self.lone, 0.0, 1.0 / np.sqrt(np.where(self.lone, 1.0, 1.0 - self.values)))
+        lone = self.lone
+        left = np.where(lone, 1.0, 1.0 - self.values)
+        return np.where(lone, 0.0, 1.0 / np.sqrt(left))
 
     def adjusted(self, gradient: np.ndarray) -> np.ndarray:
         """Return ``(I - F)^(-1/2)`` times a gradient (size,), lone directions left out."""
-        more = (self.stretch - 1.0) * (self.vectors.T @ gradient)
+        along = self.vectors.T @ gradient
+        more = (self.stretch - 1.0) * along
         return np.asarray(gradient + self.vectors @ more)
 
 
@@ -161,17 +163,24 @@ def robust_covariance(
     owned = terms_by_cluster(duels, model, found)
     by_deviations = deviating(owned)
     known = {*model.terms.explains, *by_deviations}
-    used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
-    terms = {} if why_not_robust(model) else by_deviations
-    terms = {n: term for n, term in terms.items() if term.samples and counts[n] >= LEAST_OWN}
+    used = {}
+    for name, place in found.items():
+        if counts[name] > 1 and name not in known:
+            used[name] = place
+    terms = {}
+    for name, term in by_deviations.items():
+        if term.samples and counts[name] >= LEAST_OWN and not why_not_robust(model):
+            terms[name] = term
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
-        used = {name: place for name, place in found.items() if name in used or name in terms}
+        wanted = {*used, *terms}
+        used = {name: place for name, place in found.items() if name in wanted}
     reason = why_not_robust(model) if used else ""
     if used and spread is None:
         reason = f"votes without a judge or a group are over {MOST_LONE:,}"
     many = model.terms.items is None and duels.n_arms > MOST_ARMS
-    if used and not reason and many and drawn.approximation is None:
+    too_many = many and drawn.approximation is None
+    if used and not reason and too_many:
         reason = (
             f"cluster-robust errors of this model are computed for at most {MOST_ARMS:,} arms; for "
             "more, refit without each of about 20 parts of the clusters: "
@@ -197,36 +206,64 @@ def robust_covariance(
             f"and {model.name} has {density.size:,}"
         )
         return None, attrs | {"clusters_auto": "model", "clusters_reason": reason}
+    of_clusters = {name: (place, owned[name]) for name, place in used.items()}
     phi = log_scales(density, drawn.posterior)
+    return _robust_dataset(duels, model, density, phi, of_clusters, bool(terms), auto), attrs
+
+
+def _robust_dataset(
+    duels: Any,
+    model: Any,
+    density: LinearPredictor,
+    phi: np.ndarray,
+    of_clusters: Mapping[str, tuple[np.ndarray, Sequence[Any]]],
+    moderated: bool,
+    auto: str,
+) -> xr.Dataset:
+    """Return the dataset of `robust_covariance`.
+
+    phi: logarithms of the scales. of_clusters: by clustering, the cluster of each vote and the
+    terms that have coefficients for each. moderated: whether variances are. auto: the clustering
+    that is used by default.
+    """
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
-    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
-    own_numbers = np.flatnonzero(np.array(names) != "score_free")
-    asked, place = np.unique(_standing(mode, density)[own_numbers], return_inverse=True)
-    functionals = np.concatenate([scores, np.eye(density.size)[asked]])
+    names = np.array(number_names(density.blocks))
+    own_numbers = np.flatnonzero(names != "score_free")
+    standing = _standing(mode, density)[own_numbers]
+    asked, place = np.unique(standing, return_inverse=True)
+    parameters = np.eye(density.size)[asked]
+    functionals = np.concatenate([scores, parameters])
     by_name = {}
-    for name, clusters in used.items():
-        rows = _rows(density, duels, model, clusters, owned[name])
+    counts = {}
+    for name, (cluster, terms) in of_clusters.items():
+        rows = _rows(density, duels, model, cluster, terms)
         by_name[name] = cluster_covariance(mode, phi, rows, functionals)
+        counts[name] = rows.n_clusters
     if auto == BOTH:
-        both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
-        within = cluster_covariance(mode, phi, both, functionals[:0])
+        judge, _ = of_clusters["judge"]
+        group, _ = of_clusters["group"]
+        _, cluster = distinct(judge, group)
+        rows = _rows(density, duels, model, cluster)
+        within = cluster_covariance(mode, phi, rows, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
-        counts = counts | {BOTH: min(counts["judge"], counts["group"])}
+        counts[BOTH] = min(counts["judge"], counts["group"])
     own = mode.covariance
-    if terms:
+    if moderated:
         by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
     robust = np.stack([one.covariance for one in by_name.values()])
     found_degrees = np.stack([one.degrees for one in by_name.values()])
     degrees = np.full(robust.shape[:2], np.nan)
-    degrees[:, own_numbers] = found_degrees[:, len(scores) + place]
+    of_asked = found_degrees[:, len(scores) :]
+    degrees[:, own_numbers] = of_asked[:, place]
     own_score = scores @ own @ scores.T
     robust_score = scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
     pair = ("parameter", "other")
     square = ("arm", "opponent")
-    errors = np.sqrt(np.maximum(np.diagonal(robust_score, axis1=1, axis2=2), 0.0))
-    robust_set = dataset(
+    variances = np.diagonal(robust_score, axis1=1, axis2=2)
+    errors = np.sqrt(np.maximum(variances, 0.0))
+    return dataset(
         {
             "covariance": (pair, own),
             "covariance_cluster": (("clustering", *pair), robust),
@@ -236,7 +273,7 @@ def robust_covariance(
             "score_se_cluster": (("clustering", "arm"), errors),
             "score_cov_cluster": (("clustering", *square), robust_score),
             "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
-            "n_clusters": ("clustering", [counts[name] for name in by_name]),
+            "n_clusters": ("clustering", list(counts.values())),
         },
         coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
         attrs={
@@ -246,7 +283,6 @@ def robust_covariance(
             "lengths": [1 if n is None else n for n in density.blocks.values()],
         },
     )
-    return robust_set, attrs
 
 
 def cluster_covariance(
@@ -262,53 +298,71 @@ def cluster_covariance(
     own = mode.covariance
     shared = rows.shared
     # Coordinates where the precision of what clusters share is I.
-    turn = np.linalg.cholesky(own[np.ix_(shared, shared)])
+    of_shared = own[np.ix_(shared, shared)]
+    turn = np.linalg.cholesky(of_shared)
     owned = np.flatnonzero(rows.owner >= 0)
     root = np.empty((len(own), len(shared)))
     root[shared] = turn
-    root[owned] = solve_triangular(turn, own[np.ix_(shared, owned)], lower=True).T
-    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
-    gradient = gradient[:, shared] @ turn
-    common = np.logical_or.outer(rows.owner < 0, rows.owner < 0)
-    prior = root.T @ (sparse.csr_array(common * mode.prior) @ root)
-    chosen = _by_leverage(mode, phi, rows, (gradient**2).sum(axis=1))
+    across = own[np.ix_(shared, owned)]
+    root[owned] = solve_triangular(turn, across, lower=True).T
+    by_cluster = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
+    gradient = by_cluster[:, shared] @ turn
+    is_shared = rows.owner < 0
+    common = np.logical_or.outer(is_shared, is_shared)
+    prior_shared = sparse.csr_array(common * mode.prior)
+    prior = root.T @ (prior_shared @ root)
+    squared = (gradient**2).sum(axis=1)
+    chosen = _by_leverage(mode, phi, rows, squared)
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
     gradient[chosen] = [one.adjusted(g) for one, g in zip(informed, raw, strict=True)]
-    alone = np.concatenate([one.vectors[:, one.lone] for one in informed], axis=1)
+    lone = [one.vectors[:, one.lone] for one in informed]
+    alone = np.concatenate(lone, axis=1)
     kept = prior + alone @ alone.T
-    shrunk = gradient.T @ gradient + kept - np.eye(len(prior))
+    meat = gradient.T @ gradient
+    shrunk = meat + kept - np.eye(len(prior))
     covariance = own + root @ shrunk @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
-        spread = solve_triangular(turn, np.diag(rows.density.typical[shared]), lower=True)
+        typical = np.diag(rows.density.typical[shared])
+        spread = solve_triangular(turn, typical, lower=True)
         tastes = [spread.T @ one.vectors for one in informed]
         variance, total = _working(raw, informed, tastes, prior)
         asked = functionals @ root
         variances = (asked**2).sum(axis=1)
         by_one = ((asked @ alone) ** 2).sum(axis=1)
-        known = np.maximum(((asked @ kept) * asked).sum(axis=1), 0.0)
+        known = np.maximum(_quadratic(asked, kept), 0.0)
         n_rest = rows.n_clusters - len(chosen)
-        others = _of_others(asked, prior, informed) if n_rest else np.zeros(len(asked))
-        moments = chain.from_iterable(
-            _moments(*_parts(asked[start : start + TOGETHER].T, informed, tastes, variance), total)
-            for start in range(0, len(asked), TOGETHER)
-        )
+        others = np.zeros(len(asked))
+        if n_rest:
+            others = _of_others(asked, prior, informed)
+        moments: list[tuple[float, float]] = []
+        for start in range(0, len(asked), TOGETHER):
+            together = asked[start : start + TOGETHER]
+            parts = _parts(together.T, informed, tastes, variance)
+            moments += _moments(*parts, total)
         for k, (mean, square) in enumerate(moments):
             if by_one[k] > 0.01 * variances[k]:
                 degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
                 continue
             whole = mean + known[k] + others[k]
-            noise = square + others[k] ** 2 / max(n_rest, 1)
+            others_noise = others[k] ** 2 / max(n_rest, 1)
+            noise = square + others_noise
             degrees[k] = whole**2 / noise if noise > 0 else np.inf
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 
+def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return r' matrix r of each row r, (rows,)."""
+    return ((rows @ matrix) * rows).sum(axis=1)
+
+
 def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -> np.ndarray:
     """Return what the clusters that are not adjusted add to the variances of functionals, (m,)."""
-    found = (asked**2).sum(axis=1) - ((asked @ prior) * asked).sum(axis=1)
+    found = (asked**2).sum(axis=1) - _quadratic(asked, prior)
     for one in informed:
-        found -= (asked @ one.vectors) ** 2 @ one.values
+        along = asked @ one.vectors
+        found -= along**2 @ one.values
     return np.maximum(found, 0.0)
 
 
@@ -320,15 +374,17 @@ def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
     degrees of every deviation of 12 arms on 100 prompts take 5 times as long as all else.
     """
     place = np.arange(density.size)
-    information = (mode.factor**2).sum(axis=1) - mode.prior.diagonal()
+    known = (mode.factor**2).sum(axis=1)
+    information = known - mode.prior.diagonal()
     start = 0
     for block in density.terms.values():
         stop = start + block.size
         if block.term.deviates:
-            n_arms = block.lengths[-1]
-            by_level = information[start:stop].reshape(-1, n_arms).sum(axis=1)
-            level = place[start:stop].reshape(-1, n_arms)[by_level.argmax()].copy()
-            place[start:stop] = np.tile(level, len(by_level))
+            by_level = (-1, block.lengths[-1])  # and arm
+            of_level = information[start:stop].reshape(by_level).sum(axis=1)
+            most = of_level.argmax()
+            level = place[start:stop].reshape(by_level)[most].copy()
+            place[start:stop] = np.tile(level, len(of_level))
         start = stop
     return place
 
@@ -336,8 +392,9 @@ def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
 def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     """Return the matrix that takes unconstrained parameters to centred scores, (K, size)."""
     unit = np.eye(density.size)
-    none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
-    found = model.parameters(named_parameters(density, unit, none), duels.arms)
+    no_scales = np.zeros((density.size, max(1, density.n_scales)))
+    named = named_parameters(density, unit, no_scales)
+    found = model.parameters(named, duels.arms)
     for part in model.terms.arms:
         found = part.complete(found, duels.arms)
     return np.asarray(found["score"]).T
@@ -359,8 +416,9 @@ def _owners(
             known = level >= 0
             of_level = np.full(block.lengths[0], -1)
             of_level[level[known]] = cluster[known]
+            stop = start + block.size
             each = block.size // block.lengths[0]
-            found[start : start + block.size] = np.repeat(of_level, each)
+            found[start:stop] = np.repeat(of_level, each)
         start += block.size
     return found
 
@@ -384,10 +442,14 @@ def _rows(
         return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters, owner)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
-    votes = np.stack([np.bincount(place, a, minlength=len(first)) for a in seen.added.T], axis=-1)
-    data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
+    n_rows = len(first)
+    columns = [np.bincount(place, added, minlength=n_rows) for added in seen.added.T]
+    votes = np.stack(columns, axis=-1)
+    tallied = type(seen)(columns={}, counts=votes)
+    data = model.response.data(duels, tallied, explicit=False)
     data["log_coefficient"] = np.zeros(len(first))
-    return ClusterRows(density.over(data, seen.of_vote[first]), cluster[first], n_clusters, owner)
+    by_row = density.over(data, seen.of_vote[first])
+    return ClusterRows(by_row, cluster[first], n_clusters, owner)
 
 
 def _two_way(
@@ -400,7 +462,8 @@ def _two_way(
         cholesky(both)  # it is positive definite as it is, which takes a thirtieth to see
         return ClusterCovariance(both, degrees)
     flat = mode.factor.T @ both @ mode.factor
-    values, vectors = np.linalg.eigh((flat + flat.T) / 2)
+    symmetric = (flat + flat.T) / 2
+    values, vectors = np.linalg.eigh(symmetric)
     turned = solve_triangular(mode.factor, vectors, lower=True, trans=1)
     covariance = turned * np.maximum(values, 0.0) @ turned.T
     return ClusterCovariance(covariance, degrees)
@@ -417,21 +480,25 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
 
     n_arms = len(scores)
     degrees = found.degrees[:n_arms]
-    robust = ((scores @ found.covariance) * scores).sum(axis=1)
-    ratio = robust / ((scores @ own) * scores).sum(axis=1)
+    robust = _quadratic(scores, found.covariance)
+    ratio = robust / _quadratic(scores, own)
     half = degrees / 2
     positive = np.maximum(ratio, np.finfo(float).tiny)
     away = np.log(positive) - digamma(half) + np.log(half)
-    scatter = away.var(ddof=1) - polygamma(1, half).mean()
+    by_chance = polygamma(1, half).mean()
+    scatter = away.var(ddof=1) - by_chance
     most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
     prior = most
     if scatter > polygamma(1, most / 2):
         prior = brentq(lambda n: polygamma(1, n / 2) - scatter, 1e-3, most)
-    common = np.exp(away.mean() + digamma(prior / 2) - np.log(prior / 2))
+    half_prior = prior / 2
+    common = np.exp(away.mean() + digamma(half_prior) - np.log(half_prior))
     middle = float(np.median(degrees))
     share = middle / (middle + prior)
-    covariance = share * found.covariance + (1 - share) * common * own
-    return ClusterCovariance(covariance, np.minimum(found.degrees + prior, most))
+    by_model = (1 - share) * common * own
+    covariance = share * found.covariance + by_model
+    degrees = np.minimum(found.degrees + prior, most)
+    return ClusterCovariance(covariance, degrees)
 
 
 def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarray) -> np.ndarray:
@@ -444,9 +511,11 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance)
     bend = rows.density.derivatives(mode.x, phi).bend
-    leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
-    alike = (np.round(values / values.max(), 12) for values in (pull, leverage))
-    return np.sort(np.lexsort(tuple(alike))[-room:])
+    of_rows = -bend * spread**2
+    leverage = np.bincount(rows.cluster, of_rows, minlength=rows.n_clusters)
+    alike = tuple(np.round(values / values.max(), 12) for values in (pull, leverage))
+    smallest_first = np.lexsort(alike)
+    return np.sort(smallest_first[-room:])
 
 
 def _informed(
@@ -454,18 +523,23 @@ def _informed(
 ) -> list[Informed]:
     """Return root' F_c root of the clusters chosen."""
     order = np.argsort(rows.cluster, kind="stable")
-    ends = np.searchsorted(rows.cluster[order], np.arange(rows.n_clusters + 1))
+    every = np.arange(rows.n_clusters + 1)
+    ends = np.searchsorted(rows.cluster[order], every)
     directions = np.ascontiguousarray(root.T)
     found = []
     for c in chosen:
-        part = rows.density.over({}, order[ends[c] : ends[c + 1]])
+        members = order[ends[c] : ends[c + 1]]
+        part = rows.density.over({}, members)
         own = np.flatnonzero(rows.owner == c)
         of_own = mode.prior[np.ix_(own, own)]
         factors = part.factored(mode.x, phi, directions)
         if factors is None:
-            whole = root.T @ part.information(mode.x, phi) @ root
-            whole += root[own].T @ of_own @ root[own]
-            found.append(Informed(*np.linalg.eigh(whole)))
+            information = part.information(mode.x, phi)
+            whole = root.T @ information @ root
+            of_own_root = root[own]
+            whole += of_own_root.T @ of_own @ of_own_root
+            eigen = np.linalg.eigh(whole)
+            found.append(Informed(*eigen))
             continue
         of_votes, among_votes = factors
         along = np.concatenate([of_votes, root[own].T], axis=1)
@@ -473,7 +547,9 @@ def _informed(
         size = np.sqrt(np.abs(inner.diagonal()))
         size[size == 0] = 1.0
         basis, triangle = np.linalg.qr(along * size)
-        values, turned = np.linalg.eigh(triangle @ (inner / size / size[:, None]) @ triangle.T)
+        scaled = inner / size / size[:, None]
+        rotated = triangle @ scaled @ triangle.T
+        values, turned = np.linalg.eigh(rotated)
         found.append(Informed(values, basis @ turned))
     return found
 
@@ -493,14 +569,19 @@ def _working(
     tasted = np.zeros_like(prior)
     for one, taste in zip(informed, tastes, strict=True):
         spread = (taste * one.values).T @ (taste * one.values)
-        plain += float((one.values - one.values**2).sum())
-        more += float((spread.diagonal() * (1.0 - 2 * one.values)).sum())
+        left = one.values - one.values**2
+        plain += float(left.sum())
+        own = spread.diagonal() * (1.0 - 2 * one.values)
+        more += float(own.sum())
         tasted += one.vectors @ spread @ one.vectors.T
     for one in informed:
-        moved = ((tasted @ one.vectors) * one.vectors).sum(axis=0)
-        more += float(moved @ one.values**2)
-    variance = max(0.0, ((gradient**2).sum() - plain) / more) if more > 0 else 0.0
-    return variance, np.eye(len(prior)) + variance * tasted
+        moved = tasted @ one.vectors
+        along = (moved * one.vectors).sum(axis=0)
+        more += float(along @ one.values**2)
+    excess = (gradient**2).sum() - plain
+    variance = max(0.0, excess / more) if more > 0 else 0.0
+    working = np.eye(len(prior)) + variance * tasted
+    return variance, working
 
 
 def _parts(
@@ -512,15 +593,18 @@ def _parts(
     x = np.empty((m, len(informed), size))
     y = np.empty_like(x)
     for c, (one, taste) in enumerate(zip(informed, tastes, strict=True)):
-        adjusted = one.stretch[:, None] * (one.vectors.T @ asked)  # along the vectors
+        along = one.vectors.T @ asked
+        adjusted = one.stretch[:, None] * along
         pulled = one.values[:, None] * adjusted
         spread = taste @ pulled
-        more = variance * one.values[:, None] * (taste.T @ spread)
+        back = taste.T @ spread
+        more = variance * one.values[:, None] * back
         by_model = (adjusted * pulled).sum(axis=0)
         by_taste = variance * (spread**2).sum(axis=0)
         own[:, c] = by_model + by_taste
         x[:, c] = (one.vectors @ pulled).T
-        y[:, c] = (one.vectors @ (pulled + more)).T
+        moved = pulled + more
+        y[:, c] = (one.vectors @ moved).T
     return own, x, y
 
 
@@ -537,11 +621,14 @@ def _moments(
     for own, x, y in zip(owns, xs, ys, strict=True):
         if len(x) <= 2 * x.shape[1]:
             crossed = y @ x.T
-            omega = np.diag(own) - crossed - crossed.T + x @ total @ x.T
-            yield float(omega.trace()), float((omega**2).sum())
+            explained = x @ total @ x.T
+            omega = np.diag(own) - crossed - crossed.T + explained
+            squares = (omega**2).sum()
+            yield float(omega.trace()), float(squares)
             continue
         # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
-        fitted = ((x @ total - 2 * y) * x).sum(axis=1)
+        turned = x @ total - 2 * y
+        fitted = (turned * x).sum(axis=1)
         xx = x.T @ x
         xy = x.T @ y
         yy = y.T @ y
@@ -551,5 +638,6 @@ def _moments(
         of_first = (first * first.T).sum()
         of_second = 2 * (second * xx).sum()
         both = of_first - of_second + (xy * xy.T).sum()
-        square = (own**2).sum() + 2 * (own * fitted).sum() + both
-        yield float((own + fitted).sum()), float(square)
+        of_own = (own**2).sum() + 2 * (own * fitted).sum()
+        trace = (own + fitted).sum()
+        yield float(trace), float(of_own + both)

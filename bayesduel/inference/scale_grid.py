@@ -43,7 +43,8 @@ def coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     bend = np.zeros((q, q))
     for k, unit in enumerate(np.eye(q)):
         ahead = conditional_at(layout, top.phi + step * unit, top, sloped=True)
-        bend[k] = (top.slope - ahead.slope) / step
+        fall = top.slope - ahead.slope
+        bend[k] = fall / step
     return _root((bend + bend.T) / 2)
 
 
@@ -57,19 +58,24 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     n_slow = int(slow.sum())
     whole = _root(bend)
     covariance = whole @ whole.T
-    values, vectors = np.linalg.eigh(covariance[np.ix_(slow, slow)])
+    fast = ~slow
+    of_groups = covariance[np.ix_(slow, slow)]
+    values, vectors = np.linalg.eigh(of_groups)
+    size = np.sqrt(values)
+    across = covariance[np.ix_(fast, slow)]
+    bend_border = bend[np.ix_(fast, fast)]
     root = np.zeros_like(bend)
-    root[slow, :n_slow] = vectors * np.sqrt(values)
-    across = covariance[np.ix_(~slow, slow)]
-    root[~slow, :n_slow] = across @ (vectors / np.sqrt(values))
-    root[~slow, n_slow:] = _root(bend[np.ix_(~slow, ~slow)])
+    root[slow, :n_slow] = vectors * size
+    root[fast, :n_slow] = across @ (vectors / size)
+    root[fast, n_slow:] = _root(bend_border)
     return root
 
 
 def _root(bend: np.ndarray) -> np.ndarray:
     """Return a root of the inverse of a curvature, (q, q), which is 2 long at most."""
     values, vectors = np.linalg.eigh(bend)
-    return np.asarray(vectors / np.sqrt(np.maximum(values, FLATTEST)))
+    size = np.sqrt(np.maximum(values, FLATTEST))
+    return np.asarray(vectors / size)
 
 
 def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional] | None:
@@ -88,12 +94,15 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
         for place in edge:
             for axis, sign in product(range(q), (1, -1)):
                 beside = _moved(place, axis, sign)
-                if beside in found or found[place].bound < best - NEGLIGIBLE[q]:
+                negligible = best - NEGLIGIBLE[q]
+                if beside in found or found[place].bound < negligible:
                     continue
-                phi = top.phi + SPACING[q] * root @ np.array(beside, dtype=float)
+                z = np.array(beside, dtype=float)
                 behind = found.get(_moved(place, axis, -sign))
-                found[beside] = conditional_at(layout, phi, _foreseen(found[place], behind))
-                best = max(best, found[beside].bound)
+                near = _foreseen(found[place], behind)
+                node = conditional_at(layout, top.phi + SPACING[q] * root @ z, near)
+                found[beside] = node
+                best = max(best, node.bound)
                 ahead.append(beside)
         edge = ahead
         if len(found) > MOST_NODES:
@@ -103,7 +112,9 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
 
 def _moved(place: tuple[int, ...], axis: int, by: int) -> tuple[int, ...]:
     """Return a place of a lattice, moved along an axis."""
-    return (*place[:axis], place[axis] + by, *place[axis + 1 :])
+    moved = list(place)
+    moved[axis] += by
+    return tuple(moved)
 
 
 def _foreseen(node: Conditional, behind: Conditional | None) -> Conditional:
@@ -124,14 +135,17 @@ def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condit
     reach = 1.1  # of corners along each axis; nodes on the axes are as far from the top
     places = []
     for unit in np.eye(q):
-        places += [reach * np.sqrt(q) * unit, -reach * np.sqrt(q) * unit]
+        on_axis = reach * np.sqrt(q) * unit
+        places += [on_axis, -on_axis]
     if q <= CORNERED:
-        places += [reach * np.array(signs) for signs in product((1.0, -1.0), repeat=q)]
+        corners = product((1.0, -1.0), repeat=q)
+        places += [reach * np.array(signs) for signs in corners]
 
     def node(place: np.ndarray) -> Conditional:
         return conditional_at(layout, top.phi + root @ place, top)
 
-    return [top, *(side_by_side(node, places) if layout.crossed else map(node, places))]
+    nodes = side_by_side(node, places) if layout.crossed else map(node, places)
+    return [top, *nodes]
 
 
 def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
@@ -145,14 +159,16 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
     lowest = top.bound - NEGLIGIBLE[3]
     q = len(top.phi)
     for k, sign in product(range(q), (1.0, -1.0)):
-        size = SPACING[3] * covariance[k, k] ** 0.5
+        variance = covariance[k, k]
+        size = SPACING[3] * variance**0.5
         here = top
-        step = sign * covariance[k] / covariance[k, k]
+        step = sign * covariance[k] / variance
         others = np.arange(q) != k
         while here.bound > lowest and abs(here.phi[k] - top.phi[k]) < RAY:
             ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
+            inner = bend[np.ix_(others, others)]
             better = np.zeros(q)
-            better[others] = np.linalg.solve(bend[np.ix_(others, others)], ahead.slope[others])
+            better[others] = np.linalg.solve(inner, ahead.slope[others])
             length = float(np.sqrt(better @ bend @ better))
             better /= max(1.0, length)
             ahead = conditional_at(layout, ahead.phi + better, ahead)
@@ -172,4 +188,5 @@ def interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
         n_terms = (q + 1) * (q + 2) // 2  # of a quadratic polynomial
         given = {"kernel": "cubic", "degree": 2 if n > 2 * n_terms else 1}
     shares = RBFInterpolator(z, np.eye(n), **given)  # of the nodes' values, which are many
-    return lambda at: shares(at).astype(values.dtype, copy=False) @ values
+    kind = values.dtype
+    return lambda at: shares(at).astype(kind, copy=False) @ values

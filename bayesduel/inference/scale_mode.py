@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
-from bayesduel.inference.conditional_mode import solved
+from bayesduel.inference.conditional_mode import half_log_det, solved
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.variational_conditional import (
     Conditional,
@@ -39,7 +39,8 @@ def start_of(density: LinearPredictor, cells: Any) -> np.ndarray:
     parts = [np.zeros(0)]
     for name, length in density.hypers.items():
         start = density.response.start(name, cells)
-        parts.append(np.broadcast_to(start, (length or 1,)))
+        n_numbers = length or 1
+        parts.append(np.broadcast_to(start, (n_numbers,)))
     return np.concatenate(parts).astype(float)
 
 
@@ -53,11 +54,12 @@ def slow_scales(layout: Layout, phi: np.ndarray) -> np.ndarray:
     first = [family.start for family in layout.families]
 
     def tight(at: np.ndarray) -> np.ndarray:
-        prior = layout.density.prior(at)
-        return np.asarray(layout.priors(prior)[1][first])
+        _, tight = layout.priors(layout.density.prior(at))
+        return np.asarray(tight[first])
 
-    moved = np.stack([tight(at) for at in phi + np.eye(len(phi))])
-    return (moved != tight(phi)).any(axis=2)
+    here = tight(phi)
+    moved = [tight(phi + unit) != here for unit in np.eye(len(phi))]
+    return np.stack(moved).any(axis=2)
 
 
 def by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,12 +75,14 @@ def by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     for _ in range(ROUNDS):
         found = density.derivatives(x, phi)
         arrow = layout.flat(found, prior)
-        right = density.gradient(found, prior, x)[layout.border]
+        gradient = density.gradient(found, prior, x)
+        right = gradient[layout.border]
         x[layout.border] += solved(arrow.border, right)
     moments = layout.moments(density.derivatives(x, phi))
     variance_ratio = moments * arrow.tight[first, 0]
-    far = np.exp(2 * FARTHEST)
-    log_ratio = np.log(np.clip(variance_ratio, np.exp(-2 * FARTHEST), far))
+    least = np.exp(-2 * FARTHEST)
+    most = np.exp(2 * FARTHEST)
+    log_ratio = np.log(np.clip(variance_ratio, least, most))
     phi = phi + slow @ (log_ratio / 2)
     fast = ~slow.any(axis=1)
     arrow = layout.flat(found, density.prior(phi))
@@ -102,7 +106,8 @@ def highest(layout: Layout, start: Conditional) -> Conditional:
             here = conditional_at(layout, phi, best, sloped=True)
         except FloatingPointError:
             return 1e300, np.zeros(len(phi))
-        beside = np.isfinite(best.bound) and np.abs(phi - best.phi).max() < BESIDE
+        moved = np.abs(phi - best.phi).max()
+        beside = np.isfinite(best.bound) and moved < BESIDE
         if here.bound > best.bound:
             best = here
         if beside:
@@ -110,11 +115,12 @@ def highest(layout: Layout, start: Conditional) -> Conditional:
         return -here.bound, -here.slope
 
     # The first step is of about one in each scale that the data inform.
-    size = np.diag(1 / np.maximum(np.abs(start.slope), 1.0))
-    options = {"gtol": 0.02, "maxiter": 60, "hess_inv0": size}
+    steepness = np.maximum(np.abs(start.slope), 1.0)
+    options = {"gtol": 0.02, "maxiter": 60, "hess_inv0": np.diag(1 / steepness)}
     with suppress(StopIteration):
         minimize(fall, start.phi, jac=True, method="BFGS", options=options)
-    if not np.isfinite(best.bound) or np.abs(best.phi - start.phi).max() > 50:
+    far = np.abs(best.phi - start.phi).max() > 50
+    if far or not np.isfinite(best.bound):
         raise FloatingPointError("the hyperparameters have no mode")
     return best
 
@@ -129,17 +135,22 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         bend = curvature(layout, here)
         values, vectors = np.linalg.eigh(bend)
         along = vectors.T @ here.slope
-        away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
+        size = np.maximum(np.abs(values), FLATTEST)
+        away = (along**2 / size).sum()
         if values[0] > 0 and away < SHIFT**2:
             return here._replace(bend=bend)
         step = np.zeros(len(here.phi))
-        step[~slow] = settled(layout, here.phi, here.x, here.arrow, ~slow)
+        fast = ~slow
+        step[fast] = settled(layout, here.phi, here.x, here.arrow, fast)
         left = (here.slope - bend @ step)[slow]
-        values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
+        of_groups = bend[np.ix_(slow, slow)]
+        values, vectors = np.linalg.eigh(of_groups)
+        size = np.maximum(np.abs(values), FLATTEST)
         along = vectors.T @ left
-        newton = vectors @ (along / np.maximum(np.abs(values), FLATTEST))
+        newton = vectors @ (along / size)
         variance_ratio = 1 + 2 * newton
-        step[slow] = np.log(np.clip(variance_ratio, np.exp(-2), np.exp(2))) / 2
+        bounded = np.clip(variance_ratio, np.exp(-2), np.exp(2))
+        step[slow] = np.log(bounded) / 2
         ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
@@ -162,7 +173,7 @@ def settled(
     start = np.zeros(fast.sum())
     if not len(start):
         return start
-    pull = density.prior(phi).pull(x)[layout.border]
+    pull = density.prior(phi).pull(x)
 
     def fall(step: np.ndarray) -> float:
         ahead = phi.copy()
@@ -171,11 +182,12 @@ def settled(
         beside = layout.beside(arrow, prior)
         assert beside is not None
         pulled = prior.pull(x)
-        off = pull - pulled[layout.border]
+        off = (pull - pulled)[layout.border]
         gained = off @ solved(beside.border, off)
         lost = (x - prior.mean) @ pulled
-        value = prior.half_log_det - float(np.log(beside.border.diagonal()).sum())
+        value = prior.half_log_det - half_log_det(beside.border)
         value += 0.5 * float(gained - lost)
-        return -value - float(density.log_hyper(ahead[None])[0])
+        return -value - density.log_prior_of_scales(ahead)
 
-    return np.asarray(minimize(fall, start, options={"gtol": 0.05}).x)
+    found = minimize(fall, start, options={"gtol": 0.05})
+    return np.asarray(found.x)

@@ -35,6 +35,7 @@ from bayesduel.inference.conditional_mode import (
     Mode,
     centres,
     grid_variables,
+    half_log_det,
     spread,
     standardised,
 )
@@ -83,7 +84,7 @@ class SkewedConditional:
     @property
     def log_marginal(self) -> float:
         """Approximate log marginal density of the hyperparameter."""
-        log_volume = -float(np.log(self.factor.diagonal()).sum())  # of the axes
+        log_volume = -half_log_det(self.factor)  # of the axes
         return self.log_height + self.log_mass + log_volume
 
 
@@ -101,25 +102,30 @@ class SkewedLaplace(DensityApproximation):
         Raises FloatingPointError if the posterior does not fall off along an axis.
         """
         modes: tuple[Mode, ...] = grid.conditionals
+        nodes = grid.nodes
         best = grid.best
-        turn = _turned(density, grid.nodes[best], modes[best])
-        middle = _conditional(density, grid.nodes[best], modes[best], turn)
+        turn = _turned(density, nodes[best], modes[best])
+        middle = _conditional(density, nodes[best], modes[best], turn)
         found = {best: middle}
-        for outwards in (range(best + 1, len(modes)), range(best - 1, -1, -1)):
+        upwards = range(best + 1, len(modes))
+        downwards = range(best - 1, -1, -1)
+        for outwards in (upwards, downwards):
             last = middle
-            measured = grid.nodes[best]
+            measured = nodes[best]
             for k in outwards:
                 # axes close to the last, orthogonal by the covariance
-                turn = _polar(modes[k].factor.T @ last.axes)
-                if abs(grid.nodes[k] - measured) < APART:
-                    last = _product(modes[k], turn, last.along, last.log_mass)
+                mode = modes[k]
+                turn = _polar(mode.factor.T @ last.axes)
+                if abs(nodes[k] - measured) < APART:
+                    last = _product(mode, turn, last.along, last.log_mass)
                 else:
-                    measured = grid.nodes[k]
-                    last = _conditional(density, measured, modes[k], turn)
+                    measured = nodes[k]
+                    last = _conditional(density, measured, mode, turn)
                 found[k] = last
         conditionals = tuple(found[k] for k in range(len(modes)))
-        heights = np.array([c.log_marginal for c in conditionals])
-        return cls(model, cells, density, grid, Grid(grid.nodes, heights, conditionals))
+        heights = np.array([conditional.log_marginal for conditional in conditionals])
+        skewed = Grid(nodes, heights, conditionals)
+        return cls(model, cells, density, grid, skewed)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `n` draws and their log density; see ``DensityApproximation.draw``."""
@@ -130,31 +136,38 @@ class SkewedLaplace(DensityApproximation):
         for node in np.unique(place):
             here: SkewedConditional = grid.conditionals[node]
             mine = place == node
-            along, own = here.along.draw(int(mine.sum()), rng)
+            n_here = int(mine.sum())
+            along, own = here.along.draw(n_here, rng)
             skewed[mine] = along @ here.turn.T
             log_q[mine] += own
         away, log_volume = spread(grid, hyper, skewed)
-        return centres(grid, hyper) + away, hyper[:, None], log_q - log_volume
+        x = centres(grid, hyper) + away
+        return x, hyper[:, None], log_q - log_volume
 
     def summary(self) -> dict[str, Any]:
         return grid_variables(self.density, self.modes)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one."""
+        grid = self.grid
         hyper = proposals.hyper[:, 0]
-        along = standardised(self.grid, hyper, proposals.x - centres(self.grid, hyper))
-        place = self.grid.nearest(hyper)
+        away = proposals.x - centres(grid, hyper)
+        along = standardised(grid, hyper, away)
+        place = grid.nearest(hyper)
         for node in np.unique(place):
             mine = place == node
-            along[mine] = along[mine] @ self.grid.conditionals[node].turn
+            turn = grid.conditionals[node].turn
+            along[mine] = along[mine] @ turn
         mean = weights @ along
-        stretch = np.sqrt(weights @ (along - mean) ** 2) / along.std(axis=0)
+        variance = weights @ (along - mean) ** 2
+        stretch = np.sqrt(variance) / along.std(axis=0)
         shift = mean - stretch * along.mean(axis=0)
-        tilted = self.grid.tilted(hyper, weights)
-        moved = tuple(
-            replace(c, along=c.along.moved(shift, stretch)) for c in self.grid.conditionals
-        )
-        return replace(self, grid=replace(tilted, conditionals=moved))
+        moved = []
+        for conditional in grid.conditionals:
+            density = conditional.along.moved(shift, stretch)
+            moved.append(replace(conditional, along=density))
+        tilted = grid.tilted(hyper, weights)
+        return replace(self, grid=replace(tilted, conditionals=tuple(moved)))
 
 
 def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
@@ -168,18 +181,22 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     left, _, right = np.linalg.svd(whitened)
     rotation = right.T @ left.T
     spread = density.spread(mode.covariance)
-    ahead, behind = (density.derivatives(mode.x, hyper, s * spread).bend for s in (1.0, -1.0))
+    ahead = density.derivatives(mode.x, hyper, spread).bend
+    behind = density.derivatives(mode.x, hyper, -spread).bend
     third = (ahead - behind) / (2 * np.maximum(spread, 1e-12))
     reached = 0.0
     for _ in range(TURNS):
         along = density.reach((whitened @ rotation).T).T  # (cells, size): eta along the axes
-        slopes = whitened.T @ density.pulls(third[:, None] * along**2)
+        by_cell = third[:, None] * along**2
+        slopes = whitened.T @ density.pulls(by_cell)
         skewness = (rotation * slopes).sum(axis=0)
-        squared = float((skewness**2).sum())
+        squares = skewness**2
+        squared = float(squares.sum())
         if squared <= (1 + 1e-4) * reached:
             break
         reached = squared
-        rotation = _polar(3 * slopes * skewness + (skewness**2).max() * rotation)
+        gradient = 3 * slopes * skewness
+        rotation = _polar(gradient + squares.max() * rotation)
     return rotation
 
 
@@ -203,21 +220,26 @@ def _conditional(
     def height(along: np.ndarray, of: np.ndarray) -> np.ndarray:
         """Return the log density less that at the mode, (m, n), at coordinates on n axes `of`."""
         found = np.empty(along.shape)
-        together = max(1, NUMBERS // (len(along) * density.size))
+        numbers = len(along) * density.size  # of one axis
+        together = max(1, NUMBERS // numbers)
         for start in range(0, len(of), together):
             some = slice(start, start + together)
-            steps = along[:, some, None] * axes.T[of[some]]
+            lengths = along[:, some, None]
+            steps = lengths * axes.T[of[some]]
             x = mode.x + steps.reshape(-1, density.size)
-            values = density.values(x, np.full((len(x), 1), hyper))
+            phi = np.full((len(x), 1), hyper)
+            values = density.values(x, phi)
             found[:, some] = values.reshape(steps.shape[:2])
         return found - mode.value
 
     end = _ends(height, density.size)
     steps = np.linspace(0.0, 1.0, HALF + 1)[:, None]
     ahead, behind = (np.sinh(steps * np.arcsinh(side)) for side in end)
-    points = np.concatenate([-behind[:0:-1], ahead])
+    backwards = -behind[:0:-1]
+    points = np.concatenate([backwards, ahead])
     every = np.arange(density.size)
-    along, log_mass = PiecewiseExponential.of(points.T, height(points, every).T)
+    heights = height(points, every)
+    along, log_mass = PiecewiseExponential.of(points.T, heights.T)
     return _product(mode, turn, along, log_mass)
 
 
@@ -245,15 +267,16 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
     high = np.full((2, size), np.inf)
     of = np.arange(size)  # axes with an end that is still looked for
     for _ in range(60):
-        fall = -height(sign * end[:, of], of)
+        tried = end[:, of]
+        fall = -height(sign * tried, of)
         near = fall < FALL
         far = fall > 1.5 * FALL
-        tried = end[:, of]
-        low[:, of] = np.where(near, tried, low[:, of])
-        high[:, of] = np.where(far, tried, high[:, of])
-        unbounded = np.isinf(high[:, of])
-        middle = (low[:, of] + high[:, of]) / 2
-        between = np.where(unbounded, 2 * tried, middle)
+        lower = np.where(near, tried, low[:, of])
+        upper = np.where(far, tried, high[:, of])
+        middle = (lower + upper) / 2
+        between = np.where(np.isinf(upper), 2 * tried, middle)
+        low[:, of] = lower
+        high[:, of] = upper
         end[:, of] = np.where(near | far, between, tried)
         of = of[(near | far).any(axis=0)]
         if not len(of):

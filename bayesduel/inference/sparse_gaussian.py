@@ -28,6 +28,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from bayesduel.inference.comparison_graph import BorderedPrecision, ComparisonGraph
+from bayesduel.inference.grid_draws import stratified
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cost import CostLimit
 
@@ -138,7 +139,8 @@ class SparseGaussian:
     def effect_error(self) -> np.ndarray:
         """The standard deviation of each coefficient, shape (p,)."""
         own = self.precision.covariance.diagonal()
-        return np.sqrt(own + (self.log_scale_sd * self.effect_along) ** 2)
+        of_scale = (self.log_scale_sd * self.effect_along) ** 2
+        return np.sqrt(own + of_scale)
 
     def draw(self, n: int, rng: np.random.Generator, progress: Progress = None) -> ScoreDraws:
         """Return `n` draws of the scores, the coefficients and the scale."""
@@ -148,7 +150,8 @@ class SparseGaussian:
         sources = rng.spawn(len(starts))
 
         def fill(k: int) -> np.ndarray:
-            here = score[starts[k] : starts[k] + BLOCK]
+            start = starts[k]
+            here = score[start : start + BLOCK]
             drawn, square = self._perturbed(len(here), sources[k])
             here[:] = drawn.T
             return square
@@ -159,24 +162,29 @@ class SparseGaussian:
                 squares += square
                 if progress is not None:
                     progress(done / len(starts))
-        error = self._standard_error(1 / self.precision.scores.diagonal + squares / n)
-        level = (rng.permutation(n) + rng.uniform(size=n)) / n  # one in each n-th part
-        away = self.log_scale_sd * ndtri(np.clip(level, 1e-12, 1 - 1e-12))
+        own = self.precision.scores.conditional_variance
+        error = self._standard_error(own + squares / n)
+        level = np.clip(stratified(n, rng), 1e-12, 1 - 1e-12)
+        away = self.log_scale_sd * ndtri(level)
         middle = self.score
         along = self.along - self.along.mean()
         root = np.linalg.cholesky(self.precision.covariance)
-        effect = rng.standard_normal((n, len(self.effect))) @ root.T
+        standard = rng.standard_normal((n, len(self.effect)))
+        effect = standard @ root.T
         score -= score.mean(axis=1, keepdims=True)
         score += np.outer(away, along).astype(np.float32)
-        score -= (effect @ self.precision.along.T).astype(np.float32)
+        by_effects = effect @ self.precision.along.T
+        score -= by_effects.astype(np.float32)
         score -= score.mean(axis=0)
-        score *= (error / np.maximum(_deviation(score), 1e-30)).astype(np.float32)
+        factor = error / np.maximum(_deviation(score), 1e-30)
+        score *= factor.astype(np.float32)
         score += middle.astype(np.float32)
         score -= score.mean(axis=1, keepdims=True)
         effect += np.outer(away, self.effect_along)
         effect -= effect.mean(axis=0)
         effect *= self.effect_error / np.maximum(_deviation(effect), 1e-30)
-        return ScoreDraws(score, np.exp(self.log_scale + away), error, effect + self.effect)
+        scale = np.exp(self.log_scale + away)
+        return ScoreDraws(score, scale, error, effect + self.effect)
 
     def averaged(self) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and weight of each cell, averaged over the distribution of its predictor."""
@@ -184,10 +192,12 @@ class SparseGaussian:
         precision = self.precision
         variance = self.variance
         middle = graph.eta(self.mean, self.effect)
+        first = graph.first
+        second = graph.second
         diagonal = precision.scores.diagonal
         weight = precision.scores.weight[graph.pair]
-        both = weight / (diagonal[graph.first] * diagonal[graph.second])
-        spread = variance[graph.first] + variance[graph.second] - 2 * both
+        shared = weight / (diagonal[first] * diagonal[second])
+        spread = variance[first] + variance[second] - 2 * shared
         reach = graph.columns - graph.difference(precision.along)
         spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
         sd = np.sqrt(np.maximum(spread, 0))
@@ -199,13 +209,15 @@ class SparseGaussian:
             here = expit(middle + node * sd)
             chance += mass * here
             curve += mass * here * (1 - here)
-        return graph.points - graph.n * chance, graph.n * curve
+        slope = graph.points - graph.n * chance
+        return slope, graph.n * curve
 
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
         """Return standard errors from variances of centred scores given the coefficients."""
         along = self.along - self.along.mean()
-        whole = variance + self.precision.added
-        return np.sqrt(np.maximum(whole, 1e-12) + (self.log_scale_sd * along) ** 2)
+        whole = np.maximum(variance + self.precision.added, 1e-12)
+        of_scale = (self.log_scale_sd * along) ** 2
+        return np.sqrt(whole + of_scale)
 
     def _perturbed(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws around 0 given the rest, (K, n), and what they say of remote variance.
@@ -216,13 +228,15 @@ class SparseGaussian:
         precision = self.precision.scores
         right = precision.perturbation(n, rng)
         drawn = precision.solve_block(right, tolerance=DRAWN)
-        drawn -= drawn.mean(axis=0, dtype=float).astype(np.float32)
-        right -= right.mean(axis=0, dtype=float).astype(np.float32)
+        drawn -= _column_means(drawn)
+        right -= _column_means(right)
         right /= precision.diagonal[:, None].astype(np.float32)
         conditional = drawn - right
         squares = np.einsum("ij,ij->i", conditional, conditional, dtype=float)
-        of_mean = (1 - precision.tau / precision.diagonal) ** 2 - 1
-        return drawn, squares + n * of_mean / (precision.tau * len(drawn))
+        share = precision.tau / precision.diagonal
+        of_mean = (1 - share) ** 2 - 1
+        known = n * of_mean / (precision.tau * len(drawn))
+        return drawn, squares + known
 
     # -- fitting, in calling order -------------------------------------------------------------
 
@@ -234,8 +248,9 @@ class SparseGaussian:
         value = self._log_density()
         for _ in range(50):
             chance = expit(graph.eta(found.mean, found.effect))
-            right, other = found._gradient(graph.points - graph.n * chance)
-            precision = graph.bordered(graph.n * chance * (1 - chance), tau)
+            expected = graph.n * chance
+            right, other = found._gradient(graph.points - expected)
+            precision = graph.bordered(expected * (1 - chance), tau)
             step, turn = precision.solve(right, other, tolerance=FORCING)
             gain = float(right @ step + other @ turn)
             length = 1.0
@@ -250,21 +265,24 @@ class SparseGaussian:
             value = max(better, value)
             if gain < 1e-3:
                 break
-        return replace(found, variance=1 / precision.scores.diagonal)
+        return replace(found, variance=precision.scores.conditional_variance)
 
     def _log_density(self) -> float:
         graph = self.graph
-        eta = self.graph.eta(self.mean, self.effect)
-        value = graph.points @ eta - graph.n @ np.logaddexp(0, eta)
+        eta = graph.eta(self.mean, self.effect)
+        log_normaliser = np.logaddexp(0, eta)
+        value = graph.points @ eta - graph.n @ log_normaliser
         value -= graph.tightness @ self.effect**2 / 2
-        return float(value - self.mean @ self.mean / (2 * self.scale**2))
+        squares = self.mean @ self.mean
+        return float(value - squares / (2 * self.scale**2))
 
     def _gradient(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient in scores and coefficients, given that in each predictor."""
         graph = self.graph
         tau = float(np.exp(-2 * self.log_scale))
-        other = graph.columns.T @ slope - graph.tightness * self.effect
-        return graph.pull(slope) - tau * self.mean, other
+        score = graph.pull(slope) - tau * self.mean
+        effect = graph.columns.T @ slope - graph.tightness * self.effect
+        return score, effect
 
     def _at(self, log_scale: float, seed: int, *, probed: int = 1) -> "SparseGaussian":
         """Return the approximation given a scale, from this one.
@@ -276,14 +294,14 @@ class SparseGaussian:
         found = replace(self, log_scale=log_scale)
         graph = self.graph
         tau = float(np.exp(-2 * log_scale))
-        remote = self.variance - 1 / self.precision.scores.diagonal
+        remote = self.variance - self.precision.scores.conditional_variance
         probes = PROBES.times(graph.n_arms)
         for k in range(INNER):
             slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
             step, turn = precision.solve(right, other, tolerance=FORCING)
-            own = 1 / precision.scores.diagonal
+            own = precision.scores.conditional_variance
             found = replace(
                 found,
                 mean=found.mean + step,
@@ -292,7 +310,9 @@ class SparseGaussian:
                 variance=own + remote,
             )
             if k < probed:
-                remote = found._perturbed(probes, np.random.default_rng(seed))[1] / probes
+                rng = np.random.default_rng(seed)
+                _, squares = found._perturbed(probes, rng)
+                remote = squares / probes
                 found = replace(found, variance=own + remote)
             elif right @ step + other @ turn < STILL * graph.n_arms:
                 break
@@ -315,8 +335,10 @@ class SparseGaussian:
             secant = (before - slope) / move
             curvature = float(np.clip(secant, 0.05 * n_arms, 2 * n_arms))
         sd = curvature**-0.5
-        ahead, behind = (found._at(found.log_scale + s * sd, seed) for s in (1.0, -1.0))
-        secant = (behind._scale_slope() - ahead._scale_slope()) / (2 * sd)
+        ahead = found._at(found.log_scale + sd, seed)
+        behind = found._at(found.log_scale - sd, seed)
+        fall = behind._scale_slope() - ahead._scale_slope()
+        secant = fall / (2 * sd)
         curvature = float(np.clip(secant, 0.02 * n_arms, 2 * n_arms))
         return replace(
             found,
@@ -333,9 +355,17 @@ class SparseGaussian:
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
         expected = (score @ score + variance) / squared
-        return float(expected - (n_arms - 1) - squared / self.typical**2 + 1)
+        of_prior = squared / self.typical**2
+        return float(expected - (n_arms - 1) - of_prior + 1)
+
+
+def _column_means(block: np.ndarray) -> np.ndarray:
+    """Return the mean of each column, (columns,), float32."""
+    means: np.ndarray = block.mean(axis=0, dtype=float)
+    return means.astype(np.float32)
 
 
 def _deviation(score: np.ndarray) -> np.ndarray:
     """Return the standard deviation of columns whose mean is 0."""
-    return np.sqrt(np.einsum("ij,ij->j", score, score, dtype=float) / len(score))
+    squares = np.einsum("ij,ij->j", score, score, dtype=float)
+    return np.sqrt(squares / len(score))

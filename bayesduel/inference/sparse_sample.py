@@ -48,27 +48,21 @@ def sample_variational(
     drawn = found.draw(n, rng, source.part(0.4, 0.7))
     certificate = gibbs_certificate(found, n, rng, source.part(0.7, 1.0))
     blocks = effect_lengths(model, cells)
-    posterior: dict[str, np.ndarray] = {"score": drawn.score, **split_blocks(drawn.effect, blocks)}
+    posterior: dict[str, np.ndarray] = {"score": drawn.score}
+    posterior |= split_blocks(drawn.effect, blocks)
     if found.typical is not None:
         posterior["scale"] = drawn.scale
-    return PosteriorDraws(
-        posterior=posterior,
-        stats={},
-        log_likelihood=model.log_likelihood(posterior, cells) if log_likelihood else None,
-        certificate=certificate,
-        approximation=found,
-        extra={
-            "score_mode": ("arm", found.score),
-            "score_se": ("arm", drawn.standard_error),
-            **{
-                f"{name}_mode": (model.dims.get(name, ()), value)
-                for name, value in split_blocks(found.effect, blocks).items()
-            },
-            "gibbs_shift": ((), certificate.shift),
-            "gibbs_spread": ((), certificate.spread),
-            "gibbs_scale_shift": ((), certificate.scale_shift),
-        },
-    )
+    extra: dict[str, Any] = {
+        "score_mode": ("arm", found.score),
+        "score_se": ("arm", drawn.standard_error),
+    }
+    for name, value in split_blocks(found.effect, blocks).items():
+        extra[f"{name}_mode"] = (model.dims.get(name, ()), value)
+    extra["gibbs_shift"] = ((), certificate.shift)
+    extra["gibbs_spread"] = ((), certificate.spread)
+    extra["gibbs_scale_shift"] = ((), certificate.scale_shift)
+    kept = model.log_likelihood(posterior, cells) if log_likelihood else None
+    return PosteriorDraws(posterior, {}, kept, certificate, extra, found)
 
 
 def sample_gibbs(
@@ -105,9 +99,12 @@ def sample_gibbs(
                 score[c, k] = chain.score
                 scale[c, k] = np.exp(chain.log_scale)
                 effect[c, k] = chain.effect
-            source.reached(0.1 + 0.9 * (c * sweeps + k + BURN_IN + 1) / (chains * sweeps))
-    posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
-    posterior |= split_blocks(effect.reshape(draws * chains, -1), effect_lengths(model, cells))
+            done = c * sweeps + k + BURN_IN + 1
+            source.reached(0.1 + 0.9 * done / (chains * sweeps))
+    flat_score = score.reshape(-1, graph.n_arms)
+    posterior: dict[str, np.ndarray] = {"score": flat_score}
+    flat = effect.reshape(draws * chains, -1)
+    posterior |= split_blocks(flat, effect_lengths(model, cells))
     if start.typical is not None:
         posterior["scale"] = scale.reshape(-1)
     unknown = float("nan")
@@ -123,8 +120,10 @@ def sample_gibbs(
 
 def effect_lengths(model: Any, cells: Any) -> dict[str, int | None]:
     """Return the length of each coefficient beside the scores, by name; None of a number."""
-    found = fixed_effects(model, cells)
-    return {name: None if np.ndim(sd) == 0 else len(sd) for name, (_, sd) in found.items()}
+    found: dict[str, int | None] = {}
+    for name, (_, deviation) in fixed_effects(model, cells).items():
+        found[name] = None if np.ndim(deviation) == 0 else len(deviation)
+    return found
 
 
 def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -169,4 +168,5 @@ def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGa
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:
     """Return the smallest effective number of draws over the arms with the most duels."""
     measured = np.argsort(-duels, kind="stable")[:MEASURED]
-    return float(bulk_ess(score[:, :, measured].astype(float)).min())
+    busiest = score[:, :, measured].astype(float)
+    return float(bulk_ess(busiest).min())

@@ -66,9 +66,8 @@ class CellVotes:
         """Return the votes of a log as a model sees them."""
         seen = model.cells(duels, by_vote=True).seen
         weight = seen.added.sum(axis=1)
-        won = seen.added[:, 0]
-        level = seen.added[:, 2]
-        points = (won + level / 2) / np.maximum(weight, 1e-300)
+        won, _, tied = seen.added.T
+        points = (won + tied / 2) / np.maximum(weight, 1e-300)
         return cls(seen.of_vote, points, weight)
 
 
@@ -91,24 +90,31 @@ def robust_draws(
     for start in range(0, n, BLOCK):
         here = slice(start, min(start + BLOCK, n))
         columns = here.stop - start
-        noise = rng.standard_normal((by_arm.shape[1], columns), dtype=np.float32)
+        n_clusters = by_arm.shape[1]
+        noise = rng.standard_normal((n_clusters, columns), dtype=np.float32)
         own = rng.standard_normal((graph.n_arms, columns), dtype=np.float32)
-        right = by_arm @ noise + np.float32(np.sqrt(tau)) * own
+        of_prior = np.float32(np.sqrt(tau)) * own
+        right = by_arm @ noise + of_prior
         root = np.sqrt(graph.tightness)[:, None]
-        other = by_effect @ noise + root * rng.standard_normal((len(root), columns))
-        turn = precision.covariance @ (other - precision.along.T @ right)
-        pushed = (right - precision.border @ turn).astype(np.float32)
-        solved = precision.scores.solve_block(pushed, tolerance=DRAWN)
+        own_effect = rng.standard_normal((len(root), columns))
+        other = by_effect @ noise + root * own_effect
+        left = other - precision.along.T @ right
+        turn = precision.covariance @ left
+        pushed = right - precision.border @ turn
+        solved = precision.scores.solve_block(pushed.astype(np.float32), tolerance=DRAWN)
         solved -= solved.mean(axis=0, dtype=float).astype(np.float32)
-        local = (right - right.mean(axis=0)) / diagonal[:, None]
-        remote += (solved**2 - local**2).sum(axis=1, dtype=float)
+        centred = right - right.mean(axis=0)
+        local = centred / diagonal[:, None]
+        more = solved**2 - local**2
+        remote += more.sum(axis=1, dtype=float)
         score[here] = solved.T
         effect[here] = turn.T
-    exact = np.asarray(by_arm.multiply(by_arm).sum(axis=1)).ravel().astype(float) + tau
+    squares = by_arm.multiply(by_arm).sum(axis=1)
+    exact = np.asarray(squares).ravel().astype(float) + tau
     variance = exact / diagonal**2 + remote / n
     error = np.sqrt(np.maximum(variance, 1e-12))
     score -= score.mean(axis=0)
-    score *= (error / np.maximum(score.std(axis=0, dtype=float), 1e-30)).astype(np.float32)
+    _stretch(score, error)
     return RobustDraws(
         score=score,
         effect=effect - effect.mean(axis=0),
@@ -136,30 +142,36 @@ def robust_dataset(
     n = len(drawn.posterior["score"])
     ends = 0
     rng = np.random.default_rng([n, duels.n_arms, duels.n_duels])
-    by_name = {name: robust_draws(found, votes, place, n, rng) for name, place in used.items()}
-    counts = {name: int(place.max()) + 1 for name, place in used.items()}
+    by_name = {}
+    counts = {}
+    for name, cluster in used.items():
+        by_name[name] = robust_draws(found, votes, cluster, n, rng)
+        counts[name] = int(cluster.max()) + 1
     if auto == BOTH:
-        within = robust_draws(found, votes, distinct(used["judge"], used["group"])[1], n, rng)
+        _, cluster = distinct(used["judge"], used["group"])
+        within = robust_draws(found, votes, cluster, n, rng)
         by_name[BOTH] = _two_way(by_name["judge"], by_name["group"], within)
         counts[BOTH] = min(counts["judge"], counts["group"])
     every = list(by_name.values())
+    scores = np.stack([one.score for one in every])
+    errors = np.stack([one.error for one in every])
+    degrees = np.stack([one.degrees for one in every])
     variables: dict[str, Any] = {
-        "score_draw_cluster": (
-            ("clustering", "sample", "arm"),
-            np.stack([one.score for one in every]),
-        ),
+        "score_draw_cluster": (("clustering", "sample", "arm"), scores),
         "score_se": ("arm", found.standard_error),
-        "score_se_cluster": (("clustering", "arm"), np.stack([one.error for one in every])),
-        "score_degrees_cluster": (("clustering", "arm"), np.stack([one.degrees for one in every])),
-        "n_clusters": ("clustering", [counts[name] for name in by_name]),
+        "score_se_cluster": (("clustering", "arm"), errors),
+        "score_degrees_cluster": (("clustering", "arm"), degrees),
+        "n_clusters": ("clustering", list(counts.values())),
     }
     for name, length in effect_lengths(model, cells).items():
-        here = slice(ends, ends + (length or 1))
-        ends = here.stop
+        start = ends
+        ends += length or 1
+        here = slice(start, ends)
         values = np.stack([one.effect[:, here] for one in every])
         degrees = np.stack([one.effect_degrees[here] for one in every])
-        variables[f"{name}_draw_cluster"] = (("clustering", "sample", f"{name}_part"), values)
-        variables[f"{name}_degrees_cluster"] = (("clustering", f"{name}_part"), degrees)
+        part = f"{name}_part"
+        variables[f"{name}_draw_cluster"] = (("clustering", "sample", part), values)
+        variables[f"{name}_degrees_cluster"] = (("clustering", part), degrees)
     coords = {
         "arm": np.array(duels.arms, dtype=object),
         "clustering": np.array(list(by_name), dtype=object),
@@ -173,16 +185,23 @@ def _of_arms(
     """Return the gradients of clusters, (K, clusters), and degrees of freedom, (K,)."""
     graph = found.graph
     slope, weight = _by_vote(found, votes)
-    arms = np.concatenate([graph.first[votes.cell], graph.second[votes.cell]])
+    first = graph.first[votes.cell]
+    second = graph.second[votes.cell]
+    arms = np.concatenate([first, second])
     shape = (graph.n_arms, int(cluster.max()) + 1)
     place = (arms, np.tile(cluster, 2))
-    gradient = sparse.csr_array((np.concatenate([slope, -slope]), place), shape=shape)
-    information = sparse.csr_array((np.tile(weight, 2), place), shape=shape).data
-    arm = np.repeat(np.arange(graph.n_arms), np.diff(gradient.indptr))
+    of_sides = np.concatenate([slope, -slope])
+    gradient = sparse.csr_array((of_sides, place), shape=shape)
+    of_clusters = sparse.csr_array((np.tile(weight, 2), place), shape=shape)
+    n_clusters = np.diff(gradient.indptr)
+    arm = np.repeat(np.arange(graph.n_arms), n_clusters)
     variance = found.variance + found.precision.added
+    information = of_clusters.data
     gradient.data, moments = _adjusted(gradient.data, information, variance[arm])
-    total, square = (np.bincount(arm, m, graph.n_arms) for m in (moments, moments**2))
-    return gradient.astype(np.float32), _degrees(total + found.precision.scores.tau, square)
+    total = np.bincount(arm, moments, graph.n_arms)
+    square = np.bincount(arm, moments**2, graph.n_arms)
+    degrees = _degrees(total + found.precision.scores.tau, square)
+    return gradient.astype(np.float32), degrees
 
 
 def _of_effects(
@@ -197,8 +216,10 @@ def _of_effects(
     for k, column in enumerate(found.graph.columns[votes.cell].T):
         raw = np.bincount(cluster, slope * column, n_clusters)
         information = np.bincount(cluster, weight * column**2, n_clusters)
-        gradients[k], m = _adjusted(raw, information, found.precision.covariance[k, k])
-        degrees[k] = _degrees(m.sum() + tightness[k], (m**2).sum())
+        variance = found.precision.covariance[k, k]
+        gradients[k], moments = _adjusted(raw, information, variance)
+        total = moments.sum() + tightness[k]
+        degrees[k] = _degrees(total, (moments**2).sum())
     return gradients, degrees
 
 
@@ -207,22 +228,35 @@ def _adjusted(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return gradients adjusted for leverage, and what their squares are expected to be."""
     share = np.minimum(information * variance, MOST_SHARE)
-    surplus = (gradient**2 - information * (1 - share)).sum()
-    apart = max(0.0, surplus / max((information**2).sum(), 1e-30))
-    return gradient / np.sqrt(1 - share), information + apart * information**2
+    left = 1 - share
+    squares = (information**2).sum()
+    surplus = (gradient**2 - information * left).sum()
+    apart = max(0.0, surplus / max(squares, 1e-30))
+    moments = information + apart * information**2
+    return gradient / np.sqrt(left), moments
+
+
+def _stretch(score: np.ndarray, error: np.ndarray) -> None:
+    """Stretch draws of scores around 0 to these standard deviations, in place."""
+    deviation = score.std(axis=0, dtype=float)
+    factor = error / np.maximum(deviation, 1e-30)
+    score *= factor.astype(np.float32)
 
 
 def _degrees(total: Any, square: Any) -> np.ndarray:
     """Return Satterthwaite's degrees of freedom, at least 1."""
-    return np.asarray(np.maximum(total**2 / np.maximum(square, 1e-30), 1.0))
+    ratio = total**2 / np.maximum(square, 1e-30)
+    return np.asarray(np.maximum(ratio, 1.0))
 
 
 def _by_vote(found: SparseGaussian, votes: CellVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return slope and curvature of each vote in its predictor, averaged over the posterior."""
     slope, weight = found.averaged()
     n = found.graph.n[votes.cell]
-    chance = ((found.graph.points - slope) / found.graph.n)[votes.cell]
-    return votes.weight * (votes.points - chance), votes.weight * weight[votes.cell] / n
+    chance = (found.graph.points - slope) / found.graph.n
+    surprise = votes.points - chance[votes.cell]
+    curvature = votes.weight * weight[votes.cell] / n
+    return votes.weight * surprise, curvature
 
 
 def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> RobustDraws:
@@ -237,8 +271,9 @@ def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> Rob
     turned = joined(judge.effect_error, group.effect_error, within.effect_error)
     score = judge.score + group.score
     effect = judge.effect + group.effect
-    score *= (error / np.maximum(score.std(axis=0, dtype=float), 1e-30)).astype(np.float32)
-    effect *= turned / np.maximum(effect.std(axis=0), 1e-30)
+    _stretch(score, error)
+    deviation = effect.std(axis=0)
+    effect *= turned / np.maximum(deviation, 1e-30)
     return RobustDraws(
         score=score,
         effect=effect,

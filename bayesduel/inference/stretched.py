@@ -16,6 +16,7 @@ import xarray as xr
 from scipy.special import gammaincinv
 
 from bayesduel.inference.design import centre, uncentre
+from bayesduel.inference.draws import chains_joined
 from bayesduel.models import Model, Scores, Term
 from bayesduel.models.settings import Arrays
 
@@ -24,11 +25,11 @@ __all__ = ["averaged", "draws_in", "stretched"]
 
 def draws_in(group: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the parameters of a group of draws by name, draws first, chain after chain."""
-    return {
-        str(name): values.values.reshape(-1, *values.shape[2:])
-        for name, values in group.data_vars.items()
-        if name != "preference"  # in fits of earlier versions
-    }
+    found = {}
+    for name, values in group.data_vars.items():
+        if name != "preference":  # in fits of earlier versions
+            found[str(name)] = chains_joined(values.values)
+    return found
 
 
 def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -42,9 +43,10 @@ def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
     for name, weights in over.items():
         mean = np.einsum("nli,l->ni", found[name], weights)
         found[own] = found[own] + mean
-        found[name] = found[name] - mean[:, None]
+        by_draw = mean[:, None]
+        found[name] = found[name] - by_draw
         if "rating" in found:
-            found["rating"] = found["rating"] + mean[:, None]
+            found["rating"] = found["rating"] + by_draw
     return found
 
 
@@ -57,27 +59,37 @@ def stretched(
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
     draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
-    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
+    names = np.atleast_1d(group.attrs["blocks"])
+    blocks = [str(name) for name in names]
     known = _free(fit, model, draws)
-    x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
+    columns = [known[name].reshape(len(known[name]), -1) for name in blocks]
+    x = np.column_stack(columns)
     mean = x.mean(axis=0)
-    to = _root(at["covariance_cluster"].to_numpy())
-    away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
+    root = _root(group["covariance"].to_numpy())
+    root_cluster = _root(at["covariance_cluster"].to_numpy())
+    whitened = np.linalg.solve(root, (x - mean).T)
+    away = (root_cluster @ whitened).T
     degrees = at["degrees_cluster"].to_numpy()
     order = _mixing_order(fit, len(x))
     of_scores = at["score_degrees_cluster"].to_numpy()
-    ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
+    lengths = np.atleast_1d(group.attrs["lengths"])
+    ends = np.cumsum(lengths)[:-1]
     found = dict(draws)
-    parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
+    by_block = (np.split(values, ends, axis=-1) for values in (mean, away, degrees))
+    parts = zip(blocks, *by_block, strict=True)
     for name, middle, part, own in parts:
         if name == "score_free":
             of_arm = centre(part) * _heavier(of_scores, order)
-            found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
+            level = of_arm.mean(axis=1, keepdims=True)
+            found["score"] = centre(middle) + of_arm - level
         else:
             # of a deviation, whose last axis is that of the arms, they are those of its arm
-            own = np.where(np.isnan(own), np.resize(of_scores, len(own)), own)
-            found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
-    arms = tuple(str(a) for a in group["arm"].to_numpy())
+            of_own_arm = np.resize(of_scores, len(own))
+            own = np.where(np.isnan(own), of_own_arm, own)
+            moved = middle + part * _heavier(own, order)
+            found[name] = moved.reshape(known[name].shape)
+    labels = group["arm"].to_numpy()
+    arms = tuple(str(label) for label in labels)
     if "score_free" not in blocks:
         found.pop("score")  # of the model or of a term, from the stretched parameters
         found |= model.parameters(found, arms)
@@ -97,7 +109,8 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     """
     found = dict(draws)
     rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    columns = {n: v.reshape(len(v), -1) for n, v in draws.items() if n in model.scales}
+    scales = {name: values for name, values in draws.items() if name in model.scales}
+    columns = {name: values.reshape(len(values), -1) for name, values in scales.items()}
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -108,13 +121,18 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         n, levels, n_arms = centred.shape
         mean = rng.standard_normal((n, levels))
         for k in range(n):
-            one = {name: v[k] if v.shape[1] > 1 else v[k, 0] for name, v in columns.items()}
+            one = {}
+            for name, values in columns.items():
+                one[name] = values[k] if values.shape[1] > 1 else values[k, 0]
             covariance = part.covariance(one, levels)
             if covariance is None:
                 break
-            mean[k] = np.linalg.cholesky(covariance) @ mean[k]
-        spread = np.asarray(part.deviation(columns, {}, 1.0)).reshape(-1, 1)
-        found[part.free] = centred + (mean * spread / np.sqrt(n_arms))[..., None]
+            root = np.linalg.cholesky(covariance)
+            mean[k] = root @ mean[k]
+        deviation = np.asarray(part.deviation(columns, {}, 1.0))
+        spread = deviation.reshape(-1, 1)
+        of_mean = mean * spread / np.sqrt(n_arms)
+        found[part.free] = centred + of_mean[..., None]
     return found
 
 
@@ -126,11 +144,13 @@ def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.n
         name = variable.removesuffix("_draw_cluster")
         if name == variable:
             continue
-        away = at[variable].to_numpy() * _heavier(at[f"{name}_degrees_cluster"].to_numpy(), level)
+        degrees = at[f"{name}_degrees_cluster"].to_numpy()
+        away = at[variable].to_numpy() * _heavier(degrees, level)
         if name == "score":
             away -= away.mean(axis=1, keepdims=True)
-        moved = draws[name].mean(axis=0) + away.reshape(draws[name].shape)
-        found[name] = moved.astype(draws[name].dtype)
+        own = draws[name]
+        moved = own.mean(axis=0) + away.reshape(own.shape)
+        found[name] = moved.astype(own.dtype)
     return found
 
 
@@ -145,8 +165,10 @@ def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
 
     Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
     """
-    rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
-    kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
+    tenths = np.floor(degrees * 10) / 10
+    rounded = np.where(degrees < 10, tenths, np.floor(degrees))
+    capped = np.minimum(rounded, 1e4)
+    kinds, place = np.unique(capped, return_inverse=True)
     factors = []
     for df in kinds:
         quantile = 2 * gammaincinv(df / 2, level)  # of chi-squared
@@ -160,4 +182,5 @@ def _root(covariance: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(covariance)
-        return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        scaled = vectors * np.sqrt(np.maximum(values, 0.0))
+        return scaled @ vectors.T

@@ -55,7 +55,8 @@ class TermCoefficients(NamedTuple):
         """
         deviation = self._deviation(scales, data, unit)
         if self.projected:
-            n_rows = max(len(deviation), *(len(scale) for scale in scales.values()), 1)
+            n_of_scales = [len(scale) for scale in scales.values()]
+            n_rows = max(len(deviation), *n_of_scales, 1)
             n_arms = self.size + 1
             return np.broadcast_to(deviation**-2.0, (n_rows, n_arms))
         n_entries = deviation.shape[1]  # 1, or those of the last axis
@@ -76,7 +77,9 @@ class TermCoefficients(NamedTuple):
         usual = np.asarray(self.term.deviation(scales, data, unit), dtype=float)
         if usual.ndim < 2:
             usual = np.atleast_1d(usual)[None]
-        return usual if said is None else np.where(np.isnan(said), usual, said)
+        if said is None:
+            return usual
+        return np.where(np.isnan(said), usual, said)
 
     def families(self, scales: Mapping[str, np.ndarray]) -> Families | None:
         """Return the families of scores at hyperparameters, or None where they have none."""
@@ -90,7 +93,8 @@ class TermCoefficients(NamedTuple):
             return None
         first = {}
         for name, scale in scales.items():
-            first[name] = scale[0, 0] if scale.shape[1] == 1 else scale[0]
+            own = scale[0]
+            first[name] = own[0] if len(own) == 1 else own
         found = self.term.covariance(first, self.lengths[0])
         return None if found is None else np.asarray(found)
 
@@ -100,7 +104,8 @@ class TermCoefficients(NamedTuple):
         here: where they are in x. tight: their `tightness`.
         """
         if self.projected:
-            apart = reduce(before_centring(tight[0], self.families(scales)))
+            families = self.families(scales)
+            apart = reduce(before_centring(tight[0], families))
             return Piece(here, np.ones(self.size), apart)
         each = np.broadcast_to(tight[0], (self.size,))
         covariance = self.covariance(scales)

@@ -17,8 +17,8 @@ import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
 from bayesduel.inference.crossed import EXACT
-from bayesduel.inference.gaussian_prior import Prior
-from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.gaussian_prior import LOG_2PI, Prior
+from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.models.response import Derivatives
 
 __all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding", "step_from"]
@@ -79,7 +79,8 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
     x = np.zeros(density.size) if start is None else start.copy()
 
     def height(x: np.ndarray) -> float:
-        cells = density.likelihood(x, phi, density.eta(x)[None])[0]
+        eta = density.eta(x)
+        cells = density.likelihood(x, phi, eta[None])[0]
         return float(cells.sum() - 0.5 * _square(prior, x))
 
     value = height(x)
@@ -96,21 +97,26 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
             step, _ = layout.step(found, prior, gradient, near, LOOSE)
         gain = float(gradient @ step)
         length = 1.0
-        if gain < (CLOSE if layout.crossed else GAIN):
+        enough = CLOSE if layout.crossed else GAIN
+        if gain < enough:
             break
-        while (better := height(x + length * step)) < value + 1e-4 * length * gain:
+        wanted = 1e-4 * gain
+        while (better := height(x + length * step)) < value + wanted * length:
             length /= 2
             if length < 1e-8:
                 raise FloatingPointError("Newton's method found no ascent")
         x = x + length * step
         value = better
-        if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
+        largest = np.abs(x).max()
+        if largest > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
     if not layout.crossed:
         bent = density.derivatives(x, phi)
         near = layout.factor(bent, prior)
     assert near is not None and bent is not None
-    here = Conditional(phi, x, near, layout.spread(near), value, bent, np.zeros(0))
+    variance = layout.spread(near)
+    no_slope = np.zeros(0)
+    here = Conditional(phi, x, near, variance, value, bent, no_slope)
     return conditional_at(layout, phi, here, sloped=True)
 
 
@@ -143,14 +149,18 @@ def conditional_at(
         if not rough and not np.array_equal(phi, near.phi):
             variance = layout.spread(arrow)
     elif layout.crossed:
-        variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
+        change = layout.foreseen(last, near.bent, prior)
+        variance = np.maximum(variance + change, 0.0)
     far = max(50.0, 0.5 * density.size)  # gain of a step by cells beyond which it is shortened
     # 24 steps at most: more are a search that does not come close
     for k in range(24):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        known = bent is not None and _apart(found.bend, bent.bend) <= needed.alike
-        if layout.crossed and (known or gain >= CLOSE):
+        known = False
+        if bent is not None:
+            known = _apart(found.bend, bent.bend) <= needed.alike
+        far_off = gain >= CLOSE
+        if layout.crossed and (known or far_off):
             step, _ = layout.step(found, prior, gradient, last, LOOSE)
         else:
             arrow = layout.factor(found, prior, last, needed.residual)
@@ -161,15 +171,18 @@ def conditional_at(
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
         if gain > far:  # that of the prior is known to be quadratic
-            by_cells = float(-found.bend @ density.reach(step[None])[0] ** 2)
-            step = step / max(1.0, by_cells / far) ** 0.5
+            rise = density.reach(step[None])[0]
+            by_cells = float(-found.bend @ rise**2)
+            too_far = max(1.0, by_cells / far)
+            step = step / too_far**0.5
         x = x + step
         if arrow is not None and bent is found and changed > STILL:
             before = variance
             variance = layout.spread(arrow)
             changed = _apart(variance, before)
         late = k > 2 and not layout.crossed
-        if gain < GAIN and (known or changed <= STILL or late):
+        steady = known or changed <= STILL or late
+        if gain < GAIN and steady:
             break
     if arrow is None or bent is None:
         raise FloatingPointError("Newton's method did not come close to the mean")
@@ -182,13 +195,22 @@ def conditional_at(
 def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
     """Return the evidence bound of a conditional, whose prior is given."""
     phi = here.phi
-    eta = density.eta(here.x) + AT[:, None] * np.sqrt(here.variance)
-    cells = density.likelihood(here.x, phi, eta)
+    cells = density.likelihood(here.x, phi, _at_nodes(density, here))
+    expected = float((MASS @ cells).sum())
+    square = _square(prior, here.x)
+    value = expected + prior.half_log_det - 0.5 * square
     weight = np.maximum(-here.bent.bend, 0.0)
-    value = float((MASS @ cells).sum()) + prior.half_log_det - 0.5 * _square(prior, here.x)
-    value += 0.5 * float((weight * here.variance).sum()) - here.arrow.half_log_det
-    value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
+    spread = float((weight * here.variance).sum())
+    value += 0.5 * spread - here.arrow.half_log_det
+    constant = 0.5 * density.size * LOG_2PI
+    value += constant + density.log_prior_of_scales(phi)
     return value
+
+
+def _at_nodes(density: LinearPredictor, here: Conditional) -> np.ndarray:
+    """Return the predictor of each cell at the nodes of the quadrature, (nodes, cells)."""
+    deviation = np.sqrt(here.variance)
+    return density.eta(here.x) + AT[:, None] * deviation
 
 
 def _slope(layout: Layout, here: Conditional) -> np.ndarray:
@@ -197,7 +219,9 @@ def _slope(layout: Layout, here: Conditional) -> np.ndarray:
     slope = []
     step = 1e-4  # with a tenth and with ten times of it nothing changes
     for unit in step * np.eye(len(here.phi)):
-        rise = expected(here.phi + unit) - expected(here.phi - unit)
+        ahead = expected(here.phi + unit)
+        behind = expected(here.phi - unit)
+        rise = ahead - behind
         slope.append(rise / (2 * step))
     return np.array(slope)
 
@@ -209,7 +233,8 @@ def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: 
     """
     density = layout.density
     found = density.averaged(x, near.phi, AT, MASS, near.variance)
-    return layout.solve(arrow, density.gradient(found, prior, x))
+    gradient = density.gradient(found, prior, x)
+    return layout.solve(arrow, gradient)
 
 
 def curvature(layout: Layout, here: Conditional) -> np.ndarray:
@@ -233,29 +258,37 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     groups = []
     turned = []
     for one in unit:
-        curved.append(expected(phi + one) + expected(phi - one) - 2 * middle)
+        around = expected(phi + one) + expected(phi - one)
+        curved.append(around - 2 * middle)
         ahead = density.prior(phi + one)
         back = density.prior(phi - one)
         border_ahead, groups_ahead = layout.priors(ahead)
         border_back, groups_back = layout.priors(back)
         border.append((border_ahead - border_back) / (2 * step))
         groups.append((groups_ahead - groups_back) / (2 * step))
-        turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * step))
+        turn = back.pull(here.x) - ahead.pull(here.x)
+        turned.append(turn / (2 * step))
     for k in range(q):
         bend[k, k] = -curved[k] / step**2
         for j in range(k):
             apart = curved[k] + curved[j]
             corners = apart
-            if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
+            on_border = (border[k] * border[j]).any()
+            of_groups = (groups[k] * groups[j]).any()
+            if on_border or of_groups:  # of one block
                 both = unit[k] + unit[j]
-                corners = expected(phi + both) + expected(phi - both) - 2 * middle
-            bend[k, j] = (apart - corners) / (2 * step**2)
-            bend[j, k] = bend[k, j]
+                around = expected(phi + both) + expected(phi - both)
+                corners = around - 2 * middle
+            mixed = (apart - corners) / (2 * step**2)
+            bend[k, j] = mixed
+            bend[j, k] = mixed
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
-    bend -= (linear @ solved.T + solved @ linear.T) / 2 + quadratic / 2
-    return bend - _yielded(layout, here, density.reach(solved), groups)
+    products = linear @ solved.T + solved @ linear.T
+    bend -= products / 2 + quadratic / 2
+    moved = density.reach(solved)
+    return bend - _yielded(layout, here, moved, groups)
 
 
 def _yielded(
@@ -269,13 +302,16 @@ def _yielded(
     at = np.maximum(here.variance, TINY)
 
     def averaged(mass: np.ndarray) -> np.ndarray:
-        return layout.density.averaged(here.x, here.phi, AT, mass, here.variance).bend
+        found = layout.density.averaged(here.x, here.phi, AT, mass, here.variance)
+        return found.bend
 
     by_eta = averaged(MASS * AT) / at**0.5
-    by_variance = averaged(MASS * (AT**2 - 1) / 2) / at
+    second = MASS * (AT**2 - 1) / 2
+    by_variance = averaged(second) / at
     wider = np.array([layout.widened(here.arrow, one) for one in groups])
     mixed = (moved * by_eta) @ wider.T
-    return np.asarray((mixed + mixed.T + (wider * by_variance) @ wider.T) / 2)
+    curved = (wider * by_variance) @ wider.T
+    return np.asarray((mixed + mixed.T + curved) / 2)
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
@@ -288,24 +324,26 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
     x = here.x
     variance = layout.join(*here.arrow.variances())
     covariance = here.arrow.covariance()
-    at = np.full(density.size, -1)
-    at[layout.border] = np.arange(len(layout.border))
     responds = responding(density)
-    eta = density.eta(x) + AT[:, None] * np.sqrt(here.variance)
+    eta = _at_nodes(density, here)
 
     def value(phi: np.ndarray) -> float:
         prior = density.prior(phi)
         total = prior.half_log_det - 0.5 * _square(prior, x)
         for piece in prior.pieces:
             if piece.inverse is None:
-                total -= 0.5 * float(piece.tight @ variance[piece.here])
+                trace = piece.tight @ variance[piece.here]
+                total -= 0.5 * float(trace)
                 continue
-            place = at[piece.here]
-            products = piece.dense() * covariance[np.ix_(place, place)]
+            place = layout.place_in_border[piece.here]
+            among = covariance[np.ix_(place, place)]
+            products = piece.dense() * among
             total -= 0.5 * float(products.sum())
-        total += float(density.log_hyper(phi[None])[0])
-        if (phi != here.phi)[responds].any():
-            total += float((MASS @ density.likelihood(x, phi, eta)).sum())
+        total += density.log_prior_of_scales(phi)
+        changed = phi != here.phi
+        if changed[responds].any():
+            cells = MASS @ density.likelihood(x, phi, eta)
+            total += float(cells.sum())
         return total
 
     return value
@@ -313,16 +351,17 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
 
 def responding(density: LinearPredictor) -> np.ndarray:
     """Return which hyperparameters are of the response, (q,)."""
-    known = list(density.response.scales(flat=density.model.terms.flat))
-    names = [n for n, length in density.hypers.items() for _ in range(length or 1)]
-    return np.isin(names, known)
+    scales = density.response.scales(flat=density.model.terms.flat)
+    return np.isin(number_names(density.hypers), list(scales))
 
 
 def _apart(values: np.ndarray, others: np.ndarray) -> float:
     """Return the largest difference over the largest of the values."""
     largest = max(float(np.abs(values).max()), 1e-300)
-    return float(np.abs(values - others).max() / largest)
+    difference = np.abs(values - others).max()
+    return float(difference / largest)
 
 
 def _square(prior: Prior, x: np.ndarray) -> float:
-    return float((x - prior.mean) @ prior.pull(x))
+    away = x - prior.mean
+    return float(away @ prior.pull(x))

@@ -8,7 +8,8 @@ import pytest
 import bayesduel as bd
 from bayesduel.inference import hamiltonian, sample
 from bayesduel.inference.fit import NUTS_DRAWS
-from bayesduel.inference.hamiltonian import StandardCoordinates, sample_hamiltonian, start_of
+from bayesduel.inference.hamiltonian import StandardCoordinates, sample_hamiltonian
+from bayesduel.inference.hamiltonian_mode import learned_start, start_of
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
@@ -277,7 +278,7 @@ def test_a_better_start_is_learned_from_draws():
     rng = np.random.default_rng(0)
     x = start.x + 0.01 * rng.standard_normal((30, density.size))
     phi = np.repeat(start.phi[None] + 0.2, 30, axis=0)
-    found = hamiltonian._learned(density, x, phi)
+    found = learned_start(density, x, phi)
     assert found.phi == pytest.approx(start.phi + 0.2)
     assert found.information == pytest.approx(start.information, rel=0.2, abs=1e-6)
     kept = replace(StandardCoordinates(density, start), start=found)
