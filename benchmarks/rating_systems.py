@@ -145,8 +145,10 @@ def of_model(terms: str) -> Forecast:
             known = block["left"].isin(log.arms) & block["right"].isin(log.arms)
             expected = np.full(len(block), np.nan)
             asked = block[known]
-            when = {"time": asked["time"].to_numpy()} if terms else {}
-            found = bd.predict(fit, asked["left"].tolist(), asked["right"].tolist(), **when)
+            given: dict[str, Any] = {"side_advantage": True}
+            if terms:
+                given["time"] = asked["time"].to_numpy()
+            found = bd.predict(fit, asked["left"].tolist(), asked["right"].tolist(), **given)
             tied = found["tie"] if "tie" in found else 0.0
             expected[known] = found["win"] + tied / 2
         return expected
