@@ -132,7 +132,7 @@ def seen_in(
             differences[name] = column
         else:
             columns[name] = column
-    votes: Any = duels.votes
+    votes = duels.rows
     first = votes.left
     second = votes.right
     added = votes.counts
