@@ -7,7 +7,7 @@ from typing import Any
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.columns import Roles
-from bayesduel.data.read.outcomes import MEANS, Meaning
+from bayesduel.data.read.meaning import MEANS, Meaning
 from bayesduel.data.read.reading_options import DEFAULTS, RANKING_ROLES
 from bayesduel.system.arguments import shown_value
 

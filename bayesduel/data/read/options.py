@@ -5,7 +5,8 @@ from numbers import Integral
 from typing import Any, get_args
 
 from bayesduel.data.read.coding import OF_SOURCE
-from bayesduel.data.read.outcomes import CODINGS, means_of
+from bayesduel.data.read.meaning import means_of
+from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.reading_options import COLUMNS, TieRule
 from bayesduel.data.votes import LARGEST_GRADE
 from bayesduel.system.arguments import (
