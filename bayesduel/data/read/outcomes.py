@@ -207,7 +207,8 @@ class _Values:
         self.column = column
         counted = outcome.counts(n)
         order = np.argsort(-counted, kind="stable")
-        self.counts = {outcome.values[k]: int(counted[k]) for k in order if counted[k] > 0}
+        occurring = order[counted[order] > 0]
+        self.counts = {outcome.values[k]: int(counted[k]) for k in occurring}
         self.n = sum(self.counts.values())
         self.times: dict[str | float, float] = {}
         for text, k in self.counts.items():
@@ -223,7 +224,8 @@ class _Values:
         texts = list(self.counts)[:SHOWN]
         if are_numbers(texts):
             texts.sort(key=float)
-        seen = ", ".join(f"{shorten(t, 40)!r} ({self.counts[t]:,})" for t in texts)
+        shown = [f"{shorten(text, 40)!r} ({self.counts[text]:,})" for text in texts]
+        seen = ", ".join(shown)
         n_more = len(self.counts) - SHOWN
         if n_more > 0:
             more = count(n_more, "other value")

@@ -166,7 +166,7 @@ def _check_direction(table: Table, columns: Sequence[str]) -> None:
         return
     stem = Path(table.source.name).stem
     columns_say = all(map(_says_fewer_is_better, columns))
-    constant = []  # texts that are the same in every row
+    constant: list[str] = []  # texts that are the same in every row
     for name in table.columns:
         known = table.known(name)
         if len(known) == 1:
