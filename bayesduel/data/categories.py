@@ -34,7 +34,8 @@ def arm_coverage(logs: Mapping[str, Any]) -> float:
     1 where all logs have the same arms; about 1 over their number where no arm is in two.
     """
     arms = {arm for log in logs.values() for arm in log.arms}
-    return float(np.mean([log.n_arms / len(arms) for log in logs.values()]))
+    shares = [log.n_arms / len(arms) for log in logs.values()]
+    return float(np.mean(shares))
 
 
 def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,42 +66,48 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
         without = [k for k, v in zip(logs, of_logs, strict=True) if getattr(v, name) is None]
         if 0 < len(without) < len(each):
             words = name if name == "covariates" else f"a {name}"
-            raise ValueError(f"logs should all have {words} or none, got {without[0]!r} without")
+            first_without = without[0]
+            raise ValueError(f"logs should all have {words} or none, got {first_without!r} without")
     names = _same([v.covariate_names for v in of_logs], "the same covariates")
     kept = _same([tuple(sorted(v.kept)) for v in of_logs], "kept the same columns")
     places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
     teams, places = one_numbering([log.teams for log in each], places)
-    columns: dict[str, Any] = {
-        side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
-        for side in ("left", "right")
-    }
-    for name in {name for v in of_logs for name in v.columns} - {"left", "right", *ROLES}:
-        parts = [v.columns.get(name, np.full(len(v), USUAL.get(name))) for v in of_logs]
+    columns: dict[str, Any] = {}
+    for side in ("left", "right"):
+        arms_of_side = []
+        for place, v in zip(places, of_logs, strict=True):
+            code = getattr(v, side)
+            arms_of_side.append(place[code])
+        columns[side] = np.concatenate(arms_of_side)
+    known = {name for v in of_logs for name in v.columns}
+    for name in known - {"left", "right", *ROLES}:
+        usual = USUAL.get(name)
+        parts = [v.columns.get(name, np.full(len(v), usual)) for v in of_logs]
         columns[name] = np.concatenate(parts)
     for role in roles:
         own = [v.of_role(role) for v in of_logs]
         if None not in own:
             columns[role], columns[ROLES[role]] = recoded(own)
-    votes = Votes(
-        **columns,
-        covariate_names=names,
-        kept={name: recoded([v.kept[name] for v in of_logs]) for name in kept},
-    )
+    of_kept = {name: recoded([v.kept[name] for v in of_logs]) for name in kept}
+    votes = Votes(**columns, covariate_names=names, kept=of_kept)
     first = each[0].read_summary
-    readings = [log.read_summary.reading for log in each]  # the first whose outcomes settle it
+    readings = [log.read_summary.reading for log in each]
+    settling = (reading for reading in readings if "coding" in reading)
+    bad_rows = tuple(row for log in each for row in log.read_summary.bad_rows)
     summary = ReadSummary(
         source=_whole(first.source, next(iter(logs))),
         files=first.files,
         columns=first.columns,
         guessed=first.guessed,
-        reading=next((reading for reading in readings if "coding" in reading), readings[0]),
+        reading=next(settling, readings[0]),  # the first whose outcomes settle it
         understood=first.understood,
-        bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
+        bad_rows=bad_rows,
         **summed(each),
     )
+    n_sides = len(arms) if teams is None else len(teams)
     return {
         "arms": arms,
-        "cells": cells_of(votes, len(arms if teams is None else teams)),
+        "cells": cells_of(votes, n_sides),
         "teams": teams,
         "tie_rule": tie_rule,
         "votes": votes,
@@ -116,12 +123,12 @@ def joined_ballots(first: Ballots, second: Ballots) -> Ballots:
     kept = _same([tuple(sorted(votes.kept)) for votes in each], "kept the same columns")
     columns: dict[str, Any] = {"weight": np.concatenate([votes.weight for votes in each])}
     for role, labels in ROLES.items():
-        own = [found for votes in each if (found := votes.of_role(role)) is not None]
+        found = [votes.of_role(role) for votes in each]
+        own = [one for one in found if one is not None]
         if own:
             columns[role], columns[labels] = recoded(own)
-    return Ballots(
-        **columns, kept={name: recoded([votes.kept[name] for votes in each]) for name in kept}
-    )
+    of_kept = {name: recoded([votes.kept[name] for votes in each]) for name in kept}
+    return Ballots(**columns, kept=of_kept)
 
 
 def _same(values: Sequence[Any], what: str) -> Any:
@@ -144,10 +151,11 @@ def recoded(
     """Return columns, each as codes and their labels, as one; -1 stays -1, missing."""
     labels = tuple(sorted({label for _, own in columns for label in own}))
     place = {label: i for i, label in enumerate(labels)}
-    codes = [
-        np.array([*(place[label] for label in own), -1], dtype=np.int32)[code]
-        for code, own in columns
-    ]
+    codes = []
+    for code, own in columns:
+        places = [place[label] for label in own]
+        renumbered = np.array([*places, -1], dtype=np.int32)
+        codes.append(renumbered[code])
     return np.concatenate(codes), labels
 
 
@@ -155,4 +163,5 @@ def _whole(source: str, label: str) -> str:
     """Return the source of a log from that of its part, ``log.csv, topic=maths``."""
     if not source.endswith(label):
         return source
-    return source.removesuffix(label).rsplit(", ", 1)[0]
+    whole, *_ = source.removesuffix(label).rsplit(", ", 1)
+    return whole

@@ -21,11 +21,13 @@ def table_of(duels: Any) -> "pd.DataFrame":
     n_arms = duels.n_arms
     each = partial(by_arm, pairs.first, pairs.second, n_arms)
     won, lost, tied = duels.results_by_arm()
-    met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)
+    n_duels = pairs.first_wins + pairs.second_wins + pairs.ties
+    met = (n_duels > 0).astype(float)
     opponents = each(met, met).astype(int)
     total = won + lost + tied
+    points = won + tied / 2
     with np.errstate(invalid="ignore"):
-        share = (won + tied / 2) / total
+        share = points / total
     frame = pd.DataFrame(
         {
             "duels": total.astype(int),
@@ -44,14 +46,17 @@ def words_of(duels: Any) -> str:
     """Return the line that a log prints: what it counts, what it has, where it comes from."""
     parts = [f"{duels.n_duels:,} duels", f"{duels.n_arms:,} arms"]
     if duels.teams is not None:
-        sizes = sorted({int(size) for size in duels.teams.sizes})
-        several = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        sizes = duels.teams.sizes
+        least = sizes.min()
+        most = sizes.max()
+        several = f"{least}" if least == most else f"{least} to {most}"
         parts.append(f"sides of {several} arms")
     if duels.n_ties:
         half = " (half a win each)" if duels.tie_rule == "half" else ""
         parts.append(f"{duels.n_ties:,} ties{half}")
     parts += _of_votes(duels)
-    return f"<Duels: {', '.join(parts)}; from {duels.read_summary.source}>"
+    content = ", ".join(parts)
+    return f"<Duels: {content}; from {duels.read_summary.source}>"
 
 
 def _of_votes(duels: Any) -> list[str]:
@@ -60,12 +65,16 @@ def _of_votes(duels: Any) -> list[str]:
     if votes is None:
         return []
     here = votes.columns
-    units = [names for role, names in ROLES.items() if role in here]
-    parts = [f"{len(getattr(votes, names)):,} {names}" for names in units]
+    parts = []
+    for role, names in ROLES.items():
+        if role in here:
+            labels = getattr(votes, names)
+            parts.append(f"{len(labels):,} {names}")
     parts += [name for name in ("margin", "grade", "time") if name in here]
     parts += votes.covariate_names
     if votes.share is not None:
-        parts.append(f"{np.isfinite(votes.share).sum():,} soft votes")
+        n_soft = np.isfinite(votes.share).sum()
+        parts.append(f"{n_soft:,} soft votes")
     if "sampling_weight" in here:
         parts.append("sampling weights")
     parts += [f"{len(levels):,} of {by}" for by, (_, levels) in votes.kept.items()]

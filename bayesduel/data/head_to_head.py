@@ -102,17 +102,17 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
         frame["lost_to"] = frame["opponents"] - frame["beaten"] - frame["level"]
         frame["copeland"] = (frame["beaten"] + frame["level"] / 2) / frame["opponents"]
         frame["borda"] = each(share, 1 - share) / frame["opponents"]
-    all_beaten = frame.index[frame["beaten"] == duels.n_arms - 1]
-    best = {
-        name: [str(arm) for arm in frame.index[frame[name] == frame[name].max()]]
-        for name in ("copeland", "borda")
-    }
+    all_beaten = frame.index[frame["beaten"] == n_arms - 1]
+    best = {}
+    for name in ("copeland", "borda"):
+        largest = frame[name] == frame[name].max()
+        best[name] = [str(arm) for arm in frame.index[largest]]
     frame = frame.sort_values(["copeland", "borda"], ascending=False, kind="stable")
     frame.attrs = {
         "condorcet": str(all_beaten[0]) if len(all_beaten) else None,
         **best,
         "pairs_met": int(met.sum()),
-        "pairs": duels.n_arms * (duels.n_arms - 1) // 2,
+        "pairs": n_arms * (n_arms - 1) // 2,
     }
     return frame
 
@@ -120,4 +120,5 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
 def _points(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """Return the duels of each pair, and the points of the first: a tie counts half."""
     n = pairs.first_wins + pairs.second_wins + pairs.ties
-    return n, pairs.first_wins + pairs.ties / 2
+    points = pairs.first_wins + pairs.ties / 2
+    return n, points

@@ -194,7 +194,7 @@ class Health:
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as JSON types; NaN becomes None."""
         found = asdict(self)
-        found["repeats"] = [{**asdict(r), "n_repeated": r.n_repeated} for r in self.repeats]
+        found["repeats"] = [asdict(r) | {"n_repeated": r.n_repeated} for r in self.repeats]
         found |= {"n_pairs_never_met": self.n_pairs_never_met, "is_thin": self.is_thin}
         return json_ready(found)
 
@@ -211,12 +211,14 @@ class Health:
             f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
             for name, value in self.table
         )
+        caption = f"<caption>Health of {escape(self.source)}</caption>"
+        table = f"<table>{caption}{rows}</table>"
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.warnings)
-        bad = "".join(f"<li>{escape(w)}: {escape(x)}</li>" for w, x in self.bad_rows)
-        return (
-            f"<table><caption>Health of {escape(self.source)}</caption>{rows}</table>"
-            f"<ul>{notes}</ul>" + (f"<p>Rows left out:</p><ul>{bad}</ul>" if bad else "")
-        )
+        page = f"{table}<ul>{notes}</ul>"
+        bad = "".join(f"<li>{escape(where)}: {escape(what)}</li>" for where, what in self.bad_rows)
+        if bad:
+            page += f"<p>Rows left out:</p><ul>{bad}</ul>"
+        return page
 
 
 class DisconnectedWarning(BayesduelWarning):
@@ -263,11 +265,26 @@ def health(duels: Duels) -> Health:
     arms = np.asarray(duels.arms, dtype=object)
     first = int(duels.cells.left_wins.sum())
     second = int(duels.cells.right_wins.sum())
-    low, high = (float(end) for end in wilson(first, first + second))
+    n_decisive = first + second
+    low, high = (float(end) for end in wilson(first, n_decisive))
+    first_share = first / n_decisive if n_decisive else float("nan")
     n_met = len(duels.pairs().first)
-    n_ordered = int((cells.left_wins + cells.right_wins + cells.ties > 0).sum())
+    met_in_order = cells.left_wins + cells.right_wins + cells.ties > 0
+    n_ordered = int(met_in_order.sum())
+    n_judges: int | None = None
+    n_without_judge: int | None = None
+    n_groups: int | None = None
+    n_without_group: int | None = None
+    if votes is not None and votes.judge is not None:
+        n_judges = len(votes.judges)
+        n_without_judge = votes.n_without("judge")
+    if votes is not None and votes.group is not None:
+        n_groups = len(votes.groups)
+        n_without_group = votes.n_without("group")
+    repeats = [_repeats(duels, role) for role in ("judge", "group")]
+    read = {name: getattr(duels.read_summary, name) for name in READ}
     found = Health(
-        **{name: getattr(duels.read_summary, name) for name in READ},
+        **read,
         n_duels=duels.n_duels,
         n_arms=n_arms,
         n_ties=duels.n_ties,
@@ -278,16 +295,16 @@ def health(duels: Duels) -> Health:
         n_pairs_met=n_met,
         n_pairs_both_ways=n_ordered - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
-        n_decisive=first + second,
+        n_decisive=n_decisive,
         ordered=duels.ordered,
         one_orientation=duels.ordered and one_order(duels),
-        first_share=first / (first + second) if first + second else float("nan"),
+        first_share=first_share,
         first_interval=(low, high),
-        n_judges=None if votes is None or votes.judge is None else len(votes.judges),
-        n_groups=None if votes is None or votes.group is None else len(votes.groups),
-        n_without_judge=None if votes is None or votes.judge is None else votes.n_without("judge"),
-        n_without_group=None if votes is None or votes.group is None else votes.n_without("group"),
-        repeats=tuple(r for role in ("judge", "group") if (r := _repeats(duels, role))),
+        n_judges=n_judges,
+        n_groups=n_groups,
+        n_without_judge=n_without_judge,
+        n_without_group=n_without_group,
+        repeats=tuple(repeat for repeat in repeats if repeat is not None),
         components=tuple(components(duels)),
         strongly_connected=maximum_likelihood_exists(duels),
         alike=labels_alike(duels.arms),
@@ -324,10 +341,11 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
         place = _components(duels)
     else:
         place = duels.teams.comparable(duels.cells, duels.n_arms)
-    groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
-    for arm, k in zip(duels.arms, place, strict=True):
-        groups[k].append(arm)
-    return sorted((tuple(g) for g in groups), key=lambda g: (-len(g), g))
+    groups: dict[int, list[str]] = {}
+    for arm, k in zip(duels.arms, place.tolist(), strict=True):
+        groups.setdefault(k, []).append(arm)
+    parts = map(tuple, groups.values())
+    return sorted(parts, key=lambda part: (-len(part), part))
 
 
 def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
@@ -357,13 +375,19 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
 def disconnected_words(duels: Duels, noun: str = "arm") -> str:
     """Return which components of a log never met, or ""; `noun` is what an arm is called."""
     parts = components(duels)
-    if len(parts) == 1:
+    n_parts = len(parts)
+    if n_parts == 1:
         return ""
-    shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
-    more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
+    shown = []
+    for part in parts[:6]:
+        labels = ", ".join(part[:5])
+        shown.append(f"{labels}, ..." if len(part) > 5 else labels)
+    named = "; ".join(shown)
+    more = f"; and {n_parts - 6} more" if n_parts > 6 else ""
+    nouns = plural(noun)
     return (
-        f"the log has {len(parts)} components that never met ({shown}{more}): only the "
-        f"prior compares {plural(noun)} of different components"
+        f"the log has {n_parts} components that never met ({named}{more}): only the "
+        f"prior compares {nouns} of different components"
     )
 
 
@@ -372,10 +396,8 @@ def thin_data_words(duels: Duels, noun: str = "arm") -> str:
     if not _is_thin(duels.n_duels, duels.n_arms):
         return ""
     some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
-    return (
-        f"{some} few for {duels.n_arms} {plural(noun)}: expect wide intervals that depend on the "
-        "prior"
-    )
+    nouns = plural(noun)
+    return f"{some} few for {duels.n_arms} {nouns}: expect wide intervals that depend on the prior"
 
 
 def maximum_likelihood_exists(duels: Duels) -> bool:
@@ -392,7 +414,8 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
     from scipy.sparse import coo_array, csgraph
 
     if duels.teams is not None:
-        return len(components(duels)) == 1 and not _separated(duels)
+        connected = len(components(duels)) == 1
+        return connected and not _separated(duels)
     left, right, left_wins, right_wins, ties = duels.cells
     forward = (left_wins + ties) > 0
     backward = (right_wins + ties) > 0
@@ -400,19 +423,25 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
     loser = np.concatenate([right[forward], left[backward]])
     if duels.votes is not None and duels.votes.share is not None:
         soft = ~np.isnan(duels.votes.share)
-        ends = duels.votes.left[soft], duels.votes.right[soft]
-        winner = np.concatenate([winner, *ends])
-        loser = np.concatenate([loser, *ends[::-1]])
-    edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=(duels.n_arms,) * 2)
-    return bool(csgraph.connected_components(edges, connection="strong")[0] == 1)
+        soft_left = duels.votes.left[soft]
+        soft_right = duels.votes.right[soft]
+        winner = np.concatenate([winner, soft_left, soft_right])
+        loser = np.concatenate([loser, soft_right, soft_left])
+    shape = (duels.n_arms, duels.n_arms)
+    edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=shape)
+    n_components, _ = csgraph.connected_components(edges, connection="strong")
+    return bool(n_components == 1)
 
 
 def _together(duels: Duels) -> tuple[tuple[str, ...], ...]:
     """Return the groups of arms that are in the same teams only."""
     if duels.teams is None:
         return ()
-    groups = duels.teams.together(duels.cells, duels.n_arms)
-    return tuple(tuple(duels.arms[k] for k in group) for group in groups)
+    groups = []
+    for group in duels.teams.together(duels.cells, duels.n_arms):
+        labels = tuple(duels.arms[k] for k in group)
+        groups.append(labels)
+    return tuple(groups)
 
 
 def _separated(duels: Duels) -> bool:
@@ -428,11 +457,14 @@ def _separated(duels: Duels) -> bool:
     inside = teams.matrix(duels.n_arms)
     points = rows.counts[:, 0] - rows.counts[:, 1]
     sure = np.abs(points) == rows.counts.sum(axis=1)
-    ahead = (inside[rows.left] - inside[rows.right]) * np.where(sure, np.sign(points), 0.0)[:, None]
-    level = (inside[rows.left] - inside[rows.right])[~sure]
-    won = np.unique(ahead[sure], axis=0)
+    differences = inside[rows.left] - inside[rows.right]
+    winner = np.sign(points[sure])
+    ahead = differences[sure] * winner[:, None]
+    level = differences[~sure]
+    won = np.unique(ahead, axis=0)
     sides = np.concatenate([won, level, -level])
-    found = linprog(-won.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
+    no_lead = np.zeros(len(sides))
+    found = linprog(-won.sum(axis=0), A_ub=-sides, b_ub=no_lead, bounds=(-1.0, 1.0))
     # A sum of leads above it is more than the rounding of the solver: 1e-7
     return bool(-found.fun > 1e-7)
 
@@ -441,9 +473,11 @@ def _components(duels: Duels) -> np.ndarray:
     """Return the component of each arm, shape (K,)."""
     from scipy.sparse import coo_array, csgraph
 
-    left, right = duels.cells[:2]
-    edges = coo_array((np.ones(len(left)), (left, right)), shape=(duels.n_arms,) * 2)
-    return csgraph.connected_components(edges, directed=False)[1]
+    left, right, *_ = duels.cells
+    shape = (duels.n_arms, duels.n_arms)
+    edges = coo_array((np.ones(len(left)), (left, right)), shape=shape)
+    _, component = csgraph.connected_components(edges, directed=False)
+    return component
 
 
 def _repeats(duels: Duels, role: str) -> Repeats | None:
@@ -456,11 +490,16 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     if votes is None or code is None:
         return None
     known = code >= 0
-    low = np.minimum(votes.left, votes.right)[known].astype(np.int64)
-    high = np.maximum(votes.left, votes.right)[known]
-    unit = (low * duels.n_sides + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
+    left = votes.left[known]
+    right = votes.right[known]
+    low = np.minimum(left, right).astype(np.int64)
+    high = np.maximum(left, right)
+    pair = low * duels.n_sides + high
+    labels = getattr(votes, f"{role}s")
+    unit = pair * (len(labels) + 1) + code[known]
     n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique
-    return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
+    n_votes = int(votes.weight[known].sum())
+    return Repeats(f"{role} and pair", n_votes, n_units)
 
 
 def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
@@ -492,9 +531,12 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         ("maximum-likelihood scores exist", "yes" if h.strongly_connected else "no"),
     ]
     if h.n_decisive and h.ordered:
-        first = f"{100 * h.first_share:.1f} % of {h.n_decisive:,} decisive duels"
-        interval = " to ".join(f"{100 * x:.1f}" for x in h.first_interval)
-        told = f"{first} (ties left out; 95 %: {interval})"
+        percent = 100 * h.first_share
+        low_end, high_end = (100 * end for end in h.first_interval)
+        told = (
+            f"{percent:.1f} % of {h.n_decisive:,} decisive duels "
+            f"(ties left out; 95 %: {low_end:.1f} to {high_end:.1f})"
+        )
         lines.append((f"won by the {noun} listed first", told))
     for role, n, without in _named(h):
         lines.append((plural(role), f"{n:,}"))
@@ -519,27 +561,32 @@ def health_words(h: "Health", noun: str = "arm", side: str = IGNORED) -> list[st
     """
     found = []
     nouns = plural(noun)
-    if len(h.components) > 1:
+    n_parts = len(h.components)
+    if n_parts > 1:
         parts = "; ".join(join(part, NAMED) for part in h.components[:NAMED])
-        more = f"; and {len(h.components) - NAMED:,} more" if len(h.components) > NAMED else ""
-        found.append(
-            f"The comparison graph has {len(h.components):,} components ({parts}{more}): "
-            "comparisons across components depend on the prior alone."
-            if not h.teams
-            else f"The {nouns} are in {len(h.components):,} groups ({parts}{more}). The teams do "
-            f"not compare {nouns} of different groups: such comparisons depend on the prior alone."
-        )
+        if n_parts > NAMED:
+            parts += f"; and {n_parts - NAMED:,} more"
+        if h.teams:
+            found.append(
+                f"The {nouns} are in {n_parts:,} groups ({parts}). The teams do not compare "
+                f"{nouns} of different groups: such comparisons depend on the prior alone."
+            )
+        else:
+            found.append(
+                f"The comparison graph has {n_parts:,} components ({parts}): "
+                "comparisons across components depend on the prior alone."
+            )
     for group in h.together:
-        found.append(
-            f"{join(group, NAMED)} are always in one team: no duel says which of them is better."
-        )
+        members = join(group, NAMED)
+        found.append(f"{members} are always in one team: no duel says which of them is better.")
     if not h.n_decisive:
         found.append(
             f"Every duel is a tie: the log has no information on differences between {nouns}."
         )
     if h.is_thin:
+        n_duels = count(h.n_duels, "duel")
         found.append(
-            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} {nouns}, fewer than {DUELS_PER_SCORE} "
+            f"{n_duels} for {h.n_arms:,} {nouns}, fewer than {DUELS_PER_SCORE} "
             "per score: intervals are wide and depend on the prior."
         )
     if not h.strongly_connected and h.n_decisive:
@@ -549,17 +596,22 @@ def health_words(h: "Health", noun: str = "arm", side: str = IGNORED) -> list[st
         )
     for word, who in (("lost", h.never_lost), ("won", h.never_won)):
         if who:
-            found.append(f"{count(len(who), noun)} never {word}: {join(who, NAMED)}.")
+            n_arms = count(len(who), noun)
+            labels = join(who, NAMED)
+            found.append(f"{n_arms} never {word}: {labels}.")
     for r in h.repeats:
         if r.n_repeated and r.n_repeated >= REPEATED * r.n_votes:
+            n_units = count(r.n_units, "unit")
             found.append(
-                f"{r.n_votes:,} votes in {count(r.n_units, 'unit')} of {r.unit}: votes within a "
+                f"{r.n_votes:,} votes in {n_units} of {r.unit}: votes within a "
                 "unit are not independent."
             )
     for role, n, without in _named(h):
         repeated = h.n_duels - without > n
-        if repeated and without >= MANY_MISSING * h.n_duels:
-            found.append(f"{without_words(role, without, h.n_duels)}.")
+        many_missing = without >= MANY_MISSING * h.n_duels
+        if repeated and many_missing:
+            missing = without_words(role, without, h.n_duels)
+            found.append(f"{missing}.")
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
         side = "first" if h.first_share == 1 else "second"
         found.append(
@@ -567,12 +619,14 @@ def health_words(h: "Health", noun: str = "arm", side: str = IGNORED) -> list[st
             "winner, not the order of presentation."
         )
     elif h.n_decisive and _order_counts(h):
-        low, high = (100 * x for x in h.first_interval)
+        percent = 100 * h.first_share
+        low, high = (100 * end for end in h.first_interval)
+        ahead = "first" if h.first_share > 0.5 else "second"
         found.append(
-            f"The {noun} listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
+            f"The {noun} listed first won {percent:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
             f"the order of presentation or a home advantage, unless stronger {nouns} were listed "
-            f"{'first' if h.first_share > 0.5 else 'second'} more often. {side}"
+            f"{ahead} more often. {side}"
         )
     elif h.one_orientation:
         found.append(
@@ -582,20 +636,26 @@ def health_words(h: "Health", noun: str = "arm", side: str = IGNORED) -> list[st
             "they were."
         )
     if h.n_bad_rows:
-        found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")
+        rows_were = _were(h.n_bad_rows, "bad row")
+        found.append(f"{rows_were} left out.")
     if h.n_duplicates and h.n_duplicates >= REPEATED * h.n_rows:
-        found.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
+        rows_were = _were(h.n_duplicates, "duplicate row")
+        found.append(f"{rows_were} kept.")
     if h.n_self_duels:
-        found.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")
+        duels_were = _were(h.n_self_duels, "self-duel")
+        found.append(f"{duels_were} left out.")
     if h.neither:
+        votes_were = _were(h.n_both_bad, "vote")
+        other_ties = count(h.n_ties_dropped, "other tie")
         found.append(
-            f"{_were(h.n_both_bad, 'vote')} marked both bad: {h.neither!r} wins them. "
-            f"{count(h.n_ties_dropped, 'other tie')} left out."
+            f"{votes_were} marked both bad: {h.neither!r} wins them. {other_ties} left out."
         )
     elif h.n_both_bad:
-        found.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
+        duels_were = _were(h.n_both_bad, "duel")
+        found.append(f"{duels_were} marked both bad, which counts as a tie.")
     if h.alike:
-        found.append(f"{alike_words(h.alike)}.")
+        alike = alike_words(h.alike)
+        found.append(f"{alike}.")
     return found
 
 
@@ -613,11 +673,12 @@ def without_words(role: str, without: int, total: int) -> str:
 
     role: "judge" or "group"; without: how many; total: number of votes.
     """
-    one = without == 1
+    has, each = ("has", "it") if without == 1 else ("have", "each")
     same = "person" if role == "judge" else role
+    n_votes = count(without, "vote")
     return (
-        f"{count(without, 'vote')} of {total:,} {'has' if one else 'have'} no {role}: "
-        f"{'it' if one else 'each'} is taken as a {role} of its own. If they share {role}s, "
+        f"{n_votes} of {total:,} {has} no {role}: "
+        f"{each} is taken as a {role} of its own. If they share {role}s, "
         f"intervals are too narrow. Name the {role}s; if all are of one {same}, fill the column "
         "with one label"
     )
@@ -631,7 +692,8 @@ def _order_counts(h: "Health") -> bool:
     """
     low, high = h.first_interval
     both = 2 * h.n_pairs_both_ways >= h.n_pairs_met
-    return both and 0 < h.first_share < 1 and (low > 0.5 + ORDER or high < 0.5 - ORDER)
+    clear = low > 0.5 + ORDER or high < 0.5 - ORDER
+    return both and clear and 0 < h.first_share < 1
 
 
 def _is_thin(n_duels: int, n_arms: int) -> bool:
@@ -639,4 +701,5 @@ def _is_thin(n_duels: int, n_arms: int) -> bool:
 
 
 def _were(n: int, what: str) -> str:
-    return f"{count(n, what)} {'was' if n == 1 else 'were'}"
+    verb = "was" if n == 1 else "were"
+    return f"{count(n, what)} {verb}"

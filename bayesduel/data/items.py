@@ -6,7 +6,7 @@ categorical column has one 0/1 indicator for each level except the reference.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -95,11 +95,12 @@ class Items:
         place = {label: i for i, label in enumerate(self.labels)}
         unknown = [label for label in labels if label not in place]
         if unknown:
+            missing = join(unknown, quote=True)
             raise ValueError(
-                f"items should contain every item of the log, got {self.source} without "
-                f"{join(unknown, quote=True)}"
+                f"items should contain every item of the log, got {self.source} without {missing}"
             )
-        return standard[[place[label] for label in labels]]
+        rows = [place[label] for label in labels]
+        return standard[rows]
 
     def dependence(self, labels: Sequence[str] | None = None) -> str:
         """Return why the log cannot tell the effects of some attributes apart, or "" if it can.
@@ -107,18 +108,27 @@ class Items:
         labels: of the items that duelled (default: all).
         """
         constant = self._constant(labels)
-        absent = _absent_words([name for levels in constant.values() for name in levels or ()])
-        whole = _constant_words([name for name, levels in constant.items() if levels is None])
-        return " ".join(filter(None, (whole, absent, self._combined(labels))))
+        columns = []
+        absent = []
+        for column, levels in constant.items():
+            if levels is None:
+                columns.append(column)
+            else:
+                absent += levels
+        said = (_constant_words(columns), _absent_words(absent), self._combined(labels))
+        return " ".join(filter(None, said))
 
     def _constant(self, labels: Sequence[str] | None) -> dict[str, list[str] | None]:
         """Return the columns in which some attribute is the same for all of these items.
 
         Of each, the names of its levels that no item has; None if all items are equal there.
         """
-        place = {label: i for i, label in enumerate(self.labels)}
-        rows = [place[label] for label in (self.labels if labels is None else labels)]
-        same = np.ptp(self.values[rows], axis=0) == 0
+        values = self.values
+        if labels is not None:
+            place = {label: i for i, label in enumerate(self.labels)}
+            rows = [place[label] for label in labels]
+            values = values[rows]
+        same = np.ptp(values, axis=0) == 0
         found: dict[str, list[str] | None] = {}
         for column in dict.fromkeys(a.column for a in self.attributes):
             own = [k for k, a in enumerate(self.attributes) if a.column == column]
@@ -135,11 +145,12 @@ class Items:
         found = dependent(matrix[:, varies])
         if found is None:
             return ""
-        column = int(varies[found[0]])
-        made = join([self.names[varies[k]] for k in found[1]])
-        option = as_options(leave_out=[self.attributes[column].column])
+        dependent_place, places = found
+        attribute = self.attributes[varies[dependent_place]]
+        made = join([self.names[varies[k]] for k in places])
+        option = as_options(leave_out=[attribute.column])
         return (
-            f"The log cannot tell some effects apart: {self.names[column]} follows from {made} "
+            f"The log cannot tell some effects apart: {attribute.name} follows from {made} "
             f"(they may add up to a constant). Leave one of them out: {option}."
         )
 
@@ -168,22 +179,23 @@ class Items:
             known = dict.fromkeys(a.column for a in self.attributes if a.level)
             words = join(known, 8, quote=True) if known else "of which the table has none"
             raise ValueError(f"column should be one of words, {words}, got {column!r}")
-        rows = zip(self.labels, self.values[:, places], strict=True)
         own = [self.attributes[k] for k in places]
-        return {
-            label: own[int(row.argmax())].level if row.any() else own[0].reference
-            for label, row in rows
-        }
+        found = {}
+        for label, row in zip(self.labels, self.values[:, places], strict=True):
+            indicator = own[int(row.argmax())]
+            found[label] = indicator.level if row.any() else indicator.reference
+        return found
 
     def to_dataset(self) -> "xr.Dataset":
         """Return the items as a Dataset, which is stored with a fit."""
         import xarray as xr
 
-        kinds = dict.fromkeys(("column", "level", "reference"), object)
-        columns = {
-            field: ("attribute", np.array([getattr(a, field) for a in self.attributes], dtype=kind))
-            for field, kind in (kinds | {"mean": float, "deviation": float}).items()
-        }
+        kinds: dict[str, Any] = dict.fromkeys(("column", "level", "reference"), object)
+        kinds |= {"mean": float, "deviation": float}
+        columns = {}
+        for field, kind in kinds.items():
+            values = [getattr(attribute, field) for attribute in self.attributes]
+            columns[field] = ("attribute", np.array(values, dtype=kind))
         return xr.Dataset(
             {"value": (("item", "attribute"), self.values), **columns},
             coords={
@@ -210,19 +222,24 @@ class Items:
         )
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:6]) + (", ..." if len(self.names) > 6 else "")
-        return f"<Items: {len(self.labels):,} items, {len(self.names)} attributes ({shown})>"
+        n_items = len(self.labels)
+        n_attributes = len(self.names)
+        shown = ", ".join(self.names[:6])
+        if n_attributes > 6:
+            shown += ", ..."
+        return f"<Items: {n_items:,} items, {n_attributes} attributes ({shown})>"
 
 
 def _constant_words(columns: Sequence[str]) -> str:
     """Return that all items of the log are equal in these columns, or "" of none."""
     if not columns:
         return ""
-    one = len(columns) == 1
+    effect, them = ("its effect", "it") if len(columns) == 1 else ("their effects", "them")
+    named = join(columns)
+    option = as_options(leave_out=[*columns])
     return (
-        f"All items of the log have the same {join(columns)}, so the log says nothing of "
-        f"{'its effect' if one else 'their effects'}. Leave {'it' if one else 'them'} out: "
-        f"{as_options(leave_out=[*columns])}."
+        f"All items of the log have the same {named}, so the log says nothing of "
+        f"{effect}. Leave {them} out: {option}."
     )
 
 
@@ -231,11 +248,12 @@ def _absent_words(levels: Sequence[str]) -> str:
     if not levels:
         return ""
     one = len(levels) == 1
+    effect, them = ("its effect", "it") if one else ("their effects", "them")
+    only = "this level" if one else "these levels"
+    named = join(levels, word="or")
     return (
-        f"No item of the log has {join(levels, word='or')}, so the log says nothing of "
-        f"{'its effect' if one else 'their effects'}. To leave out only "
-        f"{'this level' if one else 'these levels'}, remove the items that have "
-        f"{'it' if one else 'them'} from the table."
+        f"No item of the log has {named}, so the log says nothing of "
+        f"{effect}. To leave out only {only}, remove the items that have {them} from the table."
     )
 
 
@@ -251,6 +269,8 @@ def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
         column = centred[:, k]
         made, *_ = np.linalg.lstsq(before, column, rcond=None)
         left = np.linalg.norm(column - before @ made)
-        if left <= DEPENDENT * max(float(np.linalg.norm(matrix[:, k])), 1e-300):
-            return k, np.flatnonzero(np.abs(made) > 1e-6)
+        size = float(np.linalg.norm(matrix[:, k]))
+        if left <= DEPENDENT * max(size, 1e-300):
+            combined = np.abs(made) > 1e-6
+            return k, np.flatnonzero(combined)
     return None

@@ -35,10 +35,12 @@ class VoteUnits(NamedTuple):
         """Return sums by unit, (..., units), of outcomes for the lower arm, (..., votes)."""
         from scipy import sparse  # not where a log is only read
 
-        votes = np.arange(len(self.place))
-        shape = (len(self.low), len(votes))
-        by = sparse.csr_array((np.ones(len(votes)), (self.place, votes)), shape=shape)
-        return np.asarray((by @ outcome.T).T)
+        n_votes = len(self.place)
+        places = (self.place, np.arange(n_votes))
+        shape = (len(self.low), n_votes)
+        by_unit = sparse.csr_array((np.ones(n_votes), places), shape=shape)
+        sums = by_unit @ outcome.T
+        return np.asarray(sums.T)
 
 
 def repeated_role(duels: Duels) -> Role | None:
@@ -54,10 +56,12 @@ def repeated_role(duels: Duels) -> Role | None:
         if duels.votes is None or duels.votes.level(role) is None:
             continue
         units = units_of(duels, role)
-        votes = np.bincount(units.place, abs(units.outcome) * (units.level >= 0))
-        repeats = np.maximum(votes - 1, 0).sum()
         several = len(np.unique(units.level)) > 1
-        if several and repeats > 0 and repeats >= REPEATED * votes.sum():
+        named = units.level >= 0
+        votes = np.bincount(units.place, abs(units.outcome) * named)
+        repeats = np.maximum(votes - 1, 0).sum()
+        often = repeats >= REPEATED * votes.sum()
+        if several and repeats > 0 and often:
             return role
     return None
 
@@ -73,8 +77,10 @@ def one_verdict_per_unit(duels: Duels, role: Role) -> Duels:
     units = units_of(duels, role)
     points = np.bincount(units.place, units.outcome, len(units.low))
     wins = np.zeros((duels.n_arms, duels.n_arms))
-    np.add.at(wins, (units.low, units.high), points > 0)
-    np.add.at(wins, (units.high, units.low), points < 0)
+    low_won = points > 0
+    high_won = points < 0
+    np.add.at(wins, (units.low, units.high), low_won)
+    np.add.at(wins, (units.high, units.low), high_won)
     if not wins.any():
         raise ValueError(f"some pair and {role} should have a majority, got equal votes only")
     return Duels.from_wins(wins, duels.arms)
@@ -86,16 +92,20 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     found = None if votes is None else votes.level(role)
     if votes is None or found is None:
         raise ValueError(f"duels should name the {role} of each vote, got a log without {role}s")
-    rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
+    decisive = votes.outcome != 0
+    rows = np.flatnonzero(decisive & (votes.weight > 0))
     left = votes.left[rows].astype(np.int64)
     right = votes.right[rows].astype(np.int64)
     low = np.minimum(left, right)
     high = np.maximum(left, right)
-    code = found[0][rows].astype(np.int64)
-    level = np.where(code >= 0, code, -1 - np.arange(len(code)))
+    codes, _ = found
+    code = codes[rows].astype(np.int64)
+    of_its_own = -1 - np.arange(len(code))
+    level = np.where(code >= 0, code, of_its_own)
     one, place = distinct(low, high, level)
     listed = np.where(left == low, 1.0, -1.0)
     weight = votes.weight[rows]
-    side = np.sign(np.bincount(place, listed * weight, len(one))) * duels.ordered
+    low_listed_first = np.bincount(place, listed * weight, len(one))
+    side = np.sign(low_listed_first) * duels.ordered
     outcome = listed * votes.outcome[rows] * weight
     return VoteUnits(place, outcome, level, low[one], high[one], side)

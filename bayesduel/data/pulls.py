@@ -40,21 +40,23 @@ class Pulls:
     def __post_init__(self) -> None:
         if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
             raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
-        n, successes = (numbers(getattr(self, x), x).copy() for x in ("n", "successes"))
-        if len(self.arms) == 0:
+        n = numbers(self.n, "n").copy()
+        successes = numbers(self.successes, "successes").copy()
+        n_arms = len(self.arms)
+        if n_arms == 0:
             raise ValueError("arms should be those of at least one pull, got none")
-        if len(set(self.arms)) < len(self.arms):
+        if len(set(self.arms)) < n_arms:
             raise ValueError(f"arms should be distinct labels, got {list(self.arms)[:8]}")
         for name, counts in (("n", n), ("successes", successes)):
-            if counts.shape != (len(self.arms),):
-                raise ValueError(
-                    f"{name} should have shape ({len(self.arms)},), got {counts.shape}"
-                )
-            if not ((counts >= 0) & (counts == np.floor(counts)) & np.isfinite(counts)).all():
+            if counts.shape != (n_arms,):
+                raise ValueError(f"{name} should have shape ({n_arms},), got {counts.shape}")
+            whole = (counts == np.floor(counts)) & np.isfinite(counts)
+            if not (whole & (counts >= 0)).all():
                 raise ValueError(f"{name} should be whole numbers >= 0")
             counts.setflags(write=False)
-        if (n < 1).any() or (successes > n).any():
-            k = int(np.flatnonzero((n < 1) | (successes > n))[0])
+        wrong = np.flatnonzero((n < 1) | (successes > n))
+        if wrong.size:
+            k = int(wrong[0])
             raise ValueError(
                 f"successes should be at most n, and n at least 1, got {successes[k]:g} of "
                 f"{n[k]:g} for {self.arms[k]!r}"
@@ -81,9 +83,12 @@ class Pulls:
             )
         wrong = np.flatnonzero((paid != 0) & (paid != 1))
         if wrong.size:
-            raise ValueError(f"rewards should be 0 or 1, got {paid[wrong[0]]} at row {wrong[0]}")
+            row = wrong[0]
+            got = paid[row]
+            raise ValueError(f"rewards should be 0 or 1, got {got} at row {row}")
         if None in labels:
-            raise ValueError(f"items should be labels, got nothing at row {labels.index(None)}")
+            row = labels.index(None)
+            raise ValueError(f"items should be labels, got nothing at row {row}")
         arms, place = np.unique(np.array(labels, dtype=str), return_inverse=True)
         return cls(
             arms=tuple(str(a) for a in arms),
@@ -106,5 +111,5 @@ class Pulls:
         return self.n_pulls
 
     def __repr__(self) -> str:
-        share = self.successes.sum() / self.n.sum()
+        share = self.successes.sum() / self.n_pulls
         return f"<Pulls: {self.n_pulls:,} of {self.n_arms:,} items, {share:.0%} paid>"

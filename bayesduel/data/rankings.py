@@ -119,22 +119,24 @@ class Rankings:
             for arm in group
         ]
         ranking, arm, place = np.array(entries, dtype=np.int64).T
-        weights = np.ones(len(groups)) if weight is None else column_of(weight, "weight")
-        if len(weights) != len(groups) or not (is_whole(weights) & (weights > 0)).all():
+        n = len(groups)
+        weights = np.ones(n) if weight is None else column_of(weight, "weight")
+        allowed = is_whole(weights) & (weights > 0)
+        if len(weights) != n or not allowed.all():
             raise ValueError(
-                f"weight should be a whole number > 0 for each of {len(groups)} rankings, "
+                f"weight should be a whole number > 0 for each of {n} rankings, "
                 f"got {shown_value(weights)}"
             )
+        coded = coded_columns(n, "orders", keep, judge=judge, group=group)
+        if read_summary is None:
+            read_summary = ReadSummary(n_rows=n)
         return cls(
             arms=arms,
             ranking=ranking,
             arm=arm,
             place=place,
-            votes=Ballots(
-                weight=weights.astype(np.int64),
-                **coded_columns(len(groups), "orders", keep, judge=judge, group=group),
-            ),
-            read_summary=ReadSummary(n_rows=len(groups)) if read_summary is None else read_summary,
+            votes=Ballots(weight=weights.astype(np.int64), **coded),
+            read_summary=read_summary,
         )
 
     @property
@@ -146,12 +148,11 @@ class Rankings:
         known = {"ranking": count(self.n_rankings, "ranking"), "rank": "1 is best"}
         for role, levels in (("judge", self.votes.judges), ("group", self.votes.groups)):
             known[role] = count(len(levels), role)
-            if without := self.votes.n_without(role):
+            without = self.votes.n_without(role)
+            if without:
                 known[role] += f"; {without:,} without a {role}"
-        shape = (
-            "one arm of a ranking per row" if "rank" in summary.columns else "one ranking per row"
-        )
-        return Reading.of_summary(summary, shape, self.n_arms, known)
+        unit = "arm of a ranking" if "rank" in summary.columns else "ranking"
+        return Reading.of_summary(summary, f"one {unit} per row", self.n_arms, known)
 
     @property
     def n_arms(self) -> int:
@@ -207,10 +208,13 @@ class Rankings:
         judge = None
         if level is not None:
             code, judges = level
-            judge = np.array([*judges, None], dtype=object)[code[ranking]]
+            by_code = np.array([*judges, None], dtype=object)
+            judge = by_code[code[ranking]]
+        left = np.minimum(first, second)
+        right = np.maximum(first, second)
         found = Duels.from_votes(
-            names[np.minimum(first, second)],
-            names[np.maximum(first, second)],
+            names[left],
+            names[right],
             first < second,
             weight=self.weight[ranking],
             judge=judge,
@@ -234,15 +238,18 @@ class Rankings:
         size = np.bincount(self.ranking, minlength=len(self.votes))
         start = np.cumsum(size) - size
         own = size[rows]
-        within = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+        own_start = np.cumsum(own) - own
+        within = np.arange(own.sum()) - np.repeat(own_start, own)
         entry = np.repeat(start[rows], own) + within
         votes = self.votes.take(rows)
+        if weight is not None:
+            votes = replace(votes, weight=weight)
         return replace(
             self,
             ranking=np.repeat(np.arange(len(rows)), own),
             arm=self.arm[entry],
             place=self.place[entry],
-            votes=votes if weight is None else replace(votes, weight=weight),
+            votes=votes,
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -258,16 +265,20 @@ class Rankings:
         """
         import pandas as pd
 
-        each = self.with_votes(np.repeat(np.arange(len(self.votes)), self.weight))
+        rankings = np.repeat(np.arange(len(self.votes)), self.weight)
+        each = self.with_votes(rankings)
+        arms = np.array(self.arms, dtype=object)
         columns: dict[str, Any] = {
             "ranking": each.ranking + 1,
-            "arm": np.array(self.arms, dtype=object)[each.arm],
+            "arm": arms[each.arm],
             "rank": each.place,
         }
         for name in ("judge", "group", *each.votes.kept):
-            if (level := each.votes.level(name)) is not None:
+            level = each.votes.level(name)
+            if level is not None:
                 code, labels = level
-                columns[name] = np.array([*labels, None], dtype=object)[code[each.ranking]]
+                by_code = np.array([*labels, None], dtype=object)
+                columns[name] = by_code[code[each.ranking]]
         return pd.DataFrame(columns)
 
     def join(self, other: "Rankings") -> "Rankings":
@@ -287,12 +298,16 @@ class Rankings:
         check_log(other, Rankings, "other")
         arms = tuple(sorted({*self.arms, *other.arms}))
         index = {arm: k for k, arm in enumerate(arms)}
-        places = [np.array([index[arm] for arm in log.arms]) for log in (self, other)]
+        own_index = np.array([index[arm] for arm in self.arms])
+        other_index = np.array([index[arm] for arm in other.arms])
+        own_arm = own_index[self.arm]
+        other_arm = other_index[other.arm]
+        other_ranking = other.ranking + len(self.votes)
         return replace(
             self,
             arms=arms,
-            ranking=np.concatenate([self.ranking, other.ranking + len(self.votes)]),
-            arm=np.concatenate([places[0][self.arm], places[1][other.arm]]),
+            ranking=np.concatenate([self.ranking, other_ranking]),
+            arm=np.concatenate([own_arm, other_arm]),
             place=np.concatenate([self.place, other.place]),
             votes=joined_ballots(self.votes, other.votes),
             read_summary=replace(self.read_summary, **summed([self, other])),
@@ -330,8 +345,10 @@ class Rankings:
     @property
     def slices(self) -> list[slice]:
         """The entries of each ranking."""
-        ends = np.flatnonzero(np.diff(self.ranking, append=-1)) + 1
-        return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        last = np.flatnonzero(np.diff(self.ranking, append=-1))
+        ends = last + 1
+        starts = [0, *ends[:-1]]
+        return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def order_fault(order: Sequence[Sequence[str]]) -> str:
@@ -343,12 +360,14 @@ def order_fault(order: Sequence[Sequence[str]]) -> str:
     if len(order) < 2:
         return f"a ranking should order two arms or more, got {arms}"
     tied = [k for k, group in enumerate(order) if len(group) > 1]
-    left = len(order) - 2 if len(order[-1]) == 1 else len(order) - 1
-    if tied in ([], [left]):
+    one_last = len(order[-1]) == 1
+    allowed = len(order) - 2 if one_last else len(order) - 1
+    if tied in ([], [allowed]):
         return ""
+    first_tied = " = ".join(order[tied[0]])
     return (
         "a ranking should have one arm per place, because the Plackett-Luce model has no ties, got "
-        f"{' = '.join(order[tied[0]])} above others. Arms may share the last place, or the place "
+        f"{first_tied} above others. Arms may share the last place, or the place "
         "above it if only one arm is last. Order these arms, or leave this ranking out"
     )
 

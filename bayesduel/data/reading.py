@@ -55,15 +55,19 @@ class Line(NamedTuple):
     @property
     def words(self) -> str:
         """What it was taken for, and the option that would take it for something else."""
-        return f"{self.understood}: {self.hint}?" if self.hint else self.understood
+        if not self.hint:
+            return self.understood
+        return f"{self.understood}: {self.hint}?"
 
     def called(self, noun: str) -> "Line":
         """Return the line for a reader who calls an arm `noun`."""
         if self.n_arms is None:
             return self
-        rest = self.understood.removeprefix(count(self.n_arms, "arm"))
+        n_arms = count(self.n_arms, "arm")
+        n_called = count(self.n_arms, noun)
+        rest = self.understood.removeprefix(n_arms)
         role = noun if self.role == "arm" else self.role
-        return self._replace(role=role, understood=f"{count(self.n_arms, noun)}{rest}")
+        return self._replace(role=role, understood=f"{n_called}{rest}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +112,10 @@ class Reading:
         known: what the column of another role holds, in words, by role.
         """
         lines = []
+        arms = count(n_arms, "arm")
         for role, column in summary.columns.items():
             if role in OF_ARMS:
-                lines.append(Line(role, column, count(n_arms, "arm"), n_arms=n_arms))
+                lines.append(Line(role, column, arms, n_arms=n_arms))
             else:
                 lines.append(Line(role, column, known.get(role, "")))
         if summary.n_left_out:
@@ -147,7 +152,8 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
-        return asdict(self) | {"lines": [line._asdict() for line in self.lines]}
+        lines = [line._asdict() for line in self.lines]
+        return asdict(self) | {"lines": lines}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Reading":
@@ -158,26 +164,32 @@ class Reading:
     @property
     def _head(self) -> str:
         shape = "" if f"({self.shape})" in self.source else f", {self.shape}"
-        return f"{self.source}: {count(self.n_rows, 'row')}{shape}"
+        n_rows = count(self.n_rows, "row")
+        return f"{self.source}: {n_rows}{shape}"
 
     def __str__(self) -> str:
+        lines = [self._head]
         cells = self._cells()
-        return "\n".join([self._head, *_aligned([HEADS, *cells] if cells else [])])
+        if cells:
+            lines += _aligned([HEADS, *cells])
+        return "\n".join(lines)
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the texts of each line."""
-        return [
-            (line.role, line.column, line.words, "" if line.rows is None else f"{line.rows:,}")
-            for line in self.lines
-        ]
+        found: list[tuple[str, ...]] = []
+        for line in self.lines:
+            n_rows = "" if line.rows is None else f"{line.rows:,}"
+            found.append((line.role, line.column, line.words, n_rows))
+        return found
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left; padding-right: 1em"'
         right = ' style="text-align: right"'
-        heads = [f"<th{left}>{name}</th>" for name in HEADS[:3]]
-        head = "".join([*heads, f"<th{right}>{HEADS[3]}</th>"])
+        *texts_above, number_above = HEADS
+        head = "".join(f"<th{left}>{name}</th>" for name in texts_above)
+        head += f"<th{right}>{number_above}</th>"
         rows = []
         for *cells, n in self._cells():
             texts = "".join(f"<td{left}>{escape(cell)}</td>" for cell in cells)
@@ -193,12 +205,18 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
     widths: list[int] = []
     columns = []
     for k in range(3):
-        # 80 columns of a screen
-        # 30 columns at least of the third
-        room = WIDTHS[k] if k < 2 else max(80 - sum(widths) - numbers - 3 - GAP, 30)
-        columns.append([wrap(row[k], room) or [""] for row in rows])
-        widths.append(max((len(part) for cell in columns[k] for part in cell), default=0))
-    if any(len(cell) > 1 for cell in columns[2]):  # a number would go on its first line
+        if k < 2:
+            room = WIDTHS[k]
+        else:
+            # 80 columns of a screen
+            # 30 columns at least of the third
+            left_over = 80 - sum(widths) - numbers - 3 - GAP
+            room = max(left_over, 30)
+        cells = [wrap(row[k], room) or [""] for row in rows]
+        width = max((len(part) for cell in cells for part in cell), default=0)
+        columns.append(cells)
+        widths.append(width)
+    if any(len(cell) > 1 for cell in cells):  # a number would go on its first line
         widths[2] += GAP
     for row, *cells in zip(rows, *columns, strict=True):
         for k in range(max(map(len, cells))):

@@ -28,16 +28,23 @@ def relaxation_time(duels: Duels) -> float:
 
     pairs = duels.pairs()
     n_arms = duels.n_arms
-    n = (pairs.first_wins + pairs.second_wins + pairs.ties).astype(float)
-    ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
-    met = sparse.csr_array((np.concatenate([n, n]), ends), shape=(n_arms, n_arms))
-    component = csgraph.connected_components(met, directed=False)[1]
-    inside = np.flatnonzero(component == np.bincount(component).argmax())
+    duels_of_pair = pairs.first_wins + pairs.second_wins + pairs.ties
+    n = duels_of_pair.astype(float)
+    starts = np.concatenate([pairs.first, pairs.second])
+    ends = np.concatenate([pairs.second, pairs.first])
+    both_ways = np.concatenate([n, n])
+    met = sparse.csr_array((both_ways, (starts, ends)), shape=(n_arms, n_arms))
+    _, component = csgraph.connected_components(met, directed=False)
+    largest = np.bincount(component).argmax()
+    inside = np.flatnonzero(component == largest)
     if len(inside) < 3:
         return 1.0
     met = met[inside][:, inside]
     root = sparse.diags_array(met.sum(axis=1) ** -0.5)
-    start = np.random.default_rng(0).standard_normal(len(inside))
+    walk = root @ met @ root
+    rng = np.random.default_rng(0)
+    start = rng.standard_normal(len(inside))
     # Relative error of the eigenvalue: 1e-3
-    found = eigsh(root @ met @ root, k=2, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)
-    return float(1 / max(1 - found.min(), 1e-9))
+    found = eigsh(walk, k=2, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)
+    gap = 1 - found.min()
+    return float(1 / max(gap, 1e-9))

@@ -25,7 +25,8 @@ def counted(votes: Votes, shard: str) -> Votes:
     """Return votes with equal ones as one row, by shard; see ``Duels.counted``."""
     if not isinstance(shard, str) or not shard.strip():
         raise TypeError(f"shard should be the name of a part of a log, got {shown_value(shard)}")
-    own = {SHARD: (np.zeros(len(votes), dtype=np.int32), (shard.strip(),))}
+    code = np.zeros(len(votes), dtype=np.int32)
+    own = {SHARD: (code, (shard.strip(),))}
     votes = replace(votes, kept=own | dict(votes.kept))
     first, place = distinct(*columns(votes))
     weight = np.bincount(place, votes.weight).astype(np.int64)
@@ -36,7 +37,12 @@ def columns(votes: Votes) -> list[np.ndarray]:
     """Return the columns of votes as whole numbers, except the weight."""
     own = votes.columns
     found = [own[name] for name in WHOLE if name in own]
-    found += [code for _, (code, _) in sorted(votes.kept.items())]
+    for _, (code, _) in sorted(votes.kept.items()):
+        found.append(code)
     numbers = [own[name] for name in NUMBERS if name in own]
-    numbers += [] if votes.covariates is None else [*votes.covariates.T]
-    return found + [np.unique(column, return_inverse=True)[1] for column in numbers]
+    if votes.covariates is not None:
+        numbers += [*votes.covariates.T]
+    for column in numbers:
+        _, rank = np.unique(column, return_inverse=True)
+        found.append(rank)
+    return found

@@ -60,30 +60,38 @@ def sides_of(duels: Duels) -> Sides:
     """Return what left and right mean in a log."""
     duels = duels.as_sides()  # who was shown first is a matter of sides, whoever is in them
     columns = duels.read_summary.columns
-    names = columns.get("left"), columns.get("right")
-    found = side_of(*names) if None not in names else None  # type: ignore[arg-type]
-    left = LEFT.get(found[0], FIRST) if found else FIRST
-    named = f"columns {names[0]} and {names[1]}"
-    cells = duels.cells
-    won = sorted((int(cells.left_wins.sum()), int(cells.right_wins.sum())))
+    left_column = columns.get("left")
+    right_column = columns.get("right")
+    named = f"columns {left_column} and {right_column}"
+    found = None
+    left = FIRST
+    grounded = False
+    twice = _mirrored_words() if duels.ordered and _mirrored(duels) else ""
+    in_columns = None not in (left_column, right_column)
+    if left_column is not None and right_column is not None:
+        found = side_of(left_column, right_column)
+    winner_first = False
+    if found:
+        left_word, right_word = found
+        left = LEFT.get(left_word, FIRST)
+        grounded = left_word in GROUNDS
+        winner_first = right_word in WON_SIDES
     if not duels.ordered:
         return Sides(False, left, "left and right carry no meaning in the log")
-    twice = _mirrored_words() if _mirrored(duels) else ""
-    if None not in names and found is None:
+    if in_columns and found is None:
         return Sides(False, left, f"the {named} do not say how a pair was presented", twice)
-    if found and found[1] in WON_SIDES:
+    if winner_first:
         return Sides(False, left, f"the {named} list the winner first")
-    if won[0] == 0 and won[1] >= BY_CHANCE:
-        place = {"left": "first", "right": "last"}
-        side = "left" if cells.left_wins.sum() else "right"
-        why = f"the {side} side won every decided duel, so the log lists the winner {place[side]}"
+    left_wins = int(duels.cells.left_wins.sum())
+    right_wins = int(duels.cells.right_wins.sum())
+    fewer, more = sorted((left_wins, right_wins))
+    side, listed = ("left", "first") if left_wins > right_wins else ("right", "last")
+    if fewer == 0 and more >= BY_CHANCE:
+        why = f"the {side} side won every decided duel, so the log lists the winner {listed}"
         return Sides(False, left, why)
-    grounded = found is not None and found[0] in GROUNDS
-    decided = won[0] + won[1]
-    if not grounded and decided and wilson(won[1], decided)[0] > BEYOND:
-        side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
-        share = percent(won[1] / decided)
-        listed = "first" if side == "left" else "last"
+    decided = left_wins + right_wins
+    if not grounded and decided and wilson(more, decided)[0] > BEYOND:
+        share = percent(more / decided)
         why = (
             f"the {side} side won {share} % of the decided duels, so the log probably lists the "
             f"winner {listed}"
@@ -92,24 +100,26 @@ def sides_of(duels: Duels) -> Sides:
         remark = f"{why}; sides are not used. If the {side} side has an advantage, {term}"
         return Sides(False, left, why, remark)
     if one_order(duels):
-        if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
+        if not grounded or one_order(duels, series=True):
             why = "every pair is listed in one order only, as by name"
             votes_of_sides = found is not None and "weight" not in columns
-            return Sides(False, left, why, in_doubt=votes_of_sides and _told_apart(duels))
+            in_doubt = votes_of_sides and _told_apart(duels)
+            return Sides(False, left, why, in_doubt=in_doubt)
         if not _told_apart(duels):
             why = "every pair met on one side only, so that scores explain any advantage"
             return Sides(False, left, why)
     why = f"{named} are named as sides" if found else "left was shown first"
     for column in duels.read_summary.unread:
-        if found and found[0] in GROUNDS and plain(column).startswith("neutral"):
+        if grounded and plain(column).startswith("neutral"):
             why += f" (the column {column} is not used: games on neutral ground have it, too)"
     return Sides(True, left, why, twice)
 
 
 def _mirrored_words() -> str:
+    option = as_options(shape="matches")
     return (
         "all counts are the same from both sides: where each duel has two rows, it counts twice "
-        f"({as_options(shape='matches')} counts it once)"
+        f"({option} counts it once)"
     )
 
 
@@ -120,8 +130,11 @@ def _mirrored(duels: Duels) -> bool:
         return False
     rows = [cells.left, cells.right, cells.left_wins, cells.right_wins, cells.ties]
     turned = [cells.right, cells.left, cells.right_wins, cells.left_wins, cells.ties]
-    one, other = (np.stack(columns)[:, np.lexsort(columns[1::-1])] for columns in (rows, turned))
-    return bool(_met(duels).sum() >= BY_CHANCE and np.array_equal(one, other))
+    if _met(duels).sum() < BY_CHANCE:
+        return False
+    order = np.lexsort([cells.right, cells.left])
+    turned_order = np.lexsort([cells.left, cells.right])
+    return np.array_equal(np.stack(rows)[:, order], np.stack(turned)[:, turned_order])
 
 
 def one_order(duels: Duels, *, series: bool = False) -> bool:
@@ -141,9 +154,12 @@ def one_order(duels: Duels, *, series: bool = False) -> bool:
     n_met = len(duels.pairs().first)
     if len(left) != n_met:  # cells are by ordered pair
         return False
-    ahead = np.sign(cells.right[met] - cells.left[met]).sum()
-    sorted_ = n_met >= BY_CHANCE and abs(int(ahead)) == n_met
-    return sorted_ or (duels.n_duels - n_met >= BY_CHANCE and not series)
+    ahead = np.sign(right - left).sum()
+    in_order_of_names = abs(int(ahead)) == n_met
+    if n_met >= BY_CHANCE and in_order_of_names:
+        return True
+    n_repeats = duels.n_duels - n_met
+    return not series and n_repeats >= BY_CHANCE
 
 
 def _told_apart(duels: Duels) -> bool:
@@ -153,11 +169,14 @@ def _told_apart(duels: Duels) -> bool:
 
     cells = duels.cells
     met = _met(duels)
-    row = np.arange(met.sum())
-    one = np.ones(met.sum())
-    place = (np.tile(row, 2), np.concatenate([cells.left[met], cells.right[met]]))
-    apart = sparse.csr_array((np.concatenate([one, -one]), place), (len(row), duels.n_arms))
-    return bool(lsqr(apart, one)[3] > 1e-4 * np.sqrt(len(row)))
+    n_met = int(met.sum())
+    one = np.ones(n_met)
+    signs = np.concatenate([one, -one])
+    row = np.tile(np.arange(n_met), 2)
+    arm = np.concatenate([cells.left[met], cells.right[met]])
+    apart = sparse.csr_array((signs, (row, arm)), (n_met, duels.n_arms))
+    _, _, _, residual, *_ = lsqr(apart, one)
+    return bool(residual > 1e-4 * np.sqrt(n_met))
 
 
 def _met(duels: Duels) -> np.ndarray:

@@ -40,12 +40,15 @@ def of_units(
             raise ValueError(f"{role}s should be None for a log without a column of {role}s")
         code, labels = found
         known = labels_of(wanted, f"{role}s")
-        keep &= np.isin(code, [_index_of(labels, str(w), role) for w in known])
+        places = [_index_of(labels, str(label), role) for label in known]
+        keep &= np.isin(code, places)
     if votes is None:
         return parts
     votes = votes.take(keep)
-    n_sides = len(parts.arms if parts.teams is None else parts.teams)
-    return of_arms(parts._replace(votes=votes, cells=cells_of(votes, n_sides)), None)
+    sides = parts.arms if parts.teams is None else parts.teams
+    cells = cells_of(votes, len(sides))
+    kept = parts._replace(votes=votes, cells=cells)
+    return of_arms(kept, None)
 
 
 def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
@@ -55,15 +58,13 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
     """
     labels, cells, votes, teams = parts
     met = np.union1d(cells.left, cells.right)
-    if arms is None:
-        kept = met if teams is None else np.flatnonzero(teams.matrix(len(labels))[met].any(axis=0))
+    if arms is not None:
+        kept = _places_of(arms, labels)
+    elif teams is None:
+        kept = met
     else:
-        if isinstance(arms, str):
-            raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
-        wanted = labels_of(arms, "arms")
-        if not wanted:
-            raise ValueError("arms should hold at least two labels, got none")
-        kept = np.unique([_index_of(labels, str(a), "arm") for a in wanted])
+        of_sides = teams.matrix(len(labels))[met]
+        kept = np.flatnonzero(of_sides.any(axis=0))
     place = np.full(len(labels), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     arm_place = place
@@ -73,21 +74,37 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
         place = np.full(len(teams), -1, dtype=np.int32)
         place[sides] = np.arange(len(sides))
         teams = teams.take(sides, arm_place)
-    inside = (place[cells.left] >= 0) & (place[cells.right] >= 0)
-    c = Cells(*(a[inside] for a in cells))
-    cells = c._replace(left=place[c.left], right=place[c.right])
+    left = place[cells.left]
+    right = place[cells.right]
+    inside = (left >= 0) & (right >= 0)
+    renamed = cells._replace(left=left, right=right)
+    cells = Cells(*(column[inside] for column in renamed))
     if votes is not None:
-        votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
-        votes = replace(votes, left=place[votes.left], right=place[votes.right])
+        left = place[votes.left]
+        right = place[votes.right]
+        inside = (left >= 0) & (right >= 0)
+        votes = replace(votes, left=left, right=right).take(inside)
         votes = compact_all(votes)
-    return LogParts(tuple(labels[k] for k in kept), cells, votes, teams)
+    kept_labels = tuple(labels[k] for k in kept)
+    return LogParts(kept_labels, cells, votes, teams)
+
+
+def _places_of(arms: Iterable[str], labels: Sequence[str]) -> np.ndarray:
+    """Return the places of some arms among the labels of a log."""
+    if isinstance(arms, str):
+        raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
+    wanted = labels_of(arms, "arms")
+    if not wanted:
+        raise ValueError("arms should hold at least two labels, got none")
+    return np.unique([_index_of(labels, str(arm), "arm") for arm in wanted])
 
 
 def compact_all(votes: Votes) -> Votes:
     """Return the votes with only those judges, groups, categories and levels that occur."""
     columns: dict[str, Any] = {}
     for role, labels in ROLES.items():
-        if (own := votes.of_role(role)) is not None:
+        own = votes.of_role(role)
+        if own is not None:
             columns[role], columns[labels] = _compact(*own)
     kept = {name: _compact(code, levels) for name, (code, levels) in votes.kept.items()}
     return replace(votes, **columns, kept=kept)
@@ -98,7 +115,8 @@ def _compact(code: np.ndarray, labels: tuple[str, ...]) -> tuple[np.ndarray, tup
     seen = np.unique(code[code >= 0])
     place = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last place serves code -1
     place[seen] = np.arange(len(seen))
-    return place[code], tuple(labels[k] for k in seen)
+    occurring = tuple(labels[k] for k in seen)
+    return place[code], occurring
 
 
 def _index_of(labels: Sequence[str], label: str, role: str) -> int:

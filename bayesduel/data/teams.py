@@ -70,13 +70,16 @@ class Teams:
     def shares(self, *, mean: bool = False) -> np.ndarray:
         """Return how much each member counts, (n_sides, largest): 1, or 1 over the size."""
         here = (self.members >= 0).astype(float)
-        return here / self.sizes[:, None] if mean else here
+        if not mean:
+            return here
+        return here / self.sizes[:, None]
 
     def matrix(self, n_arms: int) -> np.ndarray:
         """Return which arms each side has, 1 or 0, (n_sides, n_arms)."""
         side, seat = np.nonzero(self.members >= 0)
+        arm = self.members[side, seat]
         found = np.zeros((len(self), n_arms))
-        found[side, self.members[side, seat]] = 1.0
+        found[side, arm] = 1.0
         return found
 
     def tuples(self, arms: Sequence[str]) -> list[tuple[str, ...]]:
@@ -95,29 +98,36 @@ class Teams:
         left = self.members[cells.left]
         right = self.members[cells.right]
         shared = left[:, :, None] == right[:, None, :]
-        return np.where(shared.any(axis=2), -1, left), np.where(shared.any(axis=1), -1, right)
+        left_alone = np.where(shared.any(axis=2), -1, left)
+        right_alone = np.where(shared.any(axis=1), -1, right)
+        return left_alone, right_alone
 
     def opponents(self, cells: Cells) -> Cells:
         """Return counts of the arms on opposite sides: a duel counts for each pair of these."""
         lefts, rights = self.apart(cells)
-        cell, seat, opposite = np.nonzero((lefts >= 0)[:, :, None] & (rights >= 0)[:, None, :])
+        of_left = lefts >= 0
+        of_right = rights >= 0
+        opponents = of_left[:, :, None] & of_right[:, None, :]
+        cell, seat, opposite = np.nonzero(opponents)
         left = lefts[cell, seat]
         right = rights[cell, opposite]
         row, place = distinct(left, right)
-        counts = (
-            np.bincount(place, count[cell], len(row)).astype(np.int64)
-            for count in (cells.left_wins, cells.right_wins, cells.ties)
-        )
+        counts = []
+        for count in (cells.left_wins, cells.right_wins, cells.ties):
+            summed = np.bincount(place, count[cell], len(row))
+            counts.append(summed.astype(np.int64))
         return Cells(left[row], right[row], *counts)
 
     def by_arm(
         self, cells: Cells, n_arms: int, of_left: np.ndarray, of_right: np.ndarray
     ) -> np.ndarray:
         """Return the sum over cells of numbers for the members of left and of right, (n_arms,)."""
+        lefts, rights = self.apart(cells)
         found = np.zeros(n_arms)
-        for members, numbers in zip(self.apart(cells), (of_left, of_right), strict=True):
+        for members, numbers in ((lefts, of_left), (rights, of_right)):
             cell, seat = np.nonzero(members >= 0)
-            np.add.at(found, members[cell, seat], numbers[cell])
+            arm = members[cell, seat]
+            np.add.at(found, arm, numbers[cell])
         return found
 
     def within(self, arms: np.ndarray) -> np.ndarray:
@@ -129,25 +139,33 @@ class Teams:
         """Return these sides, whose arms have a new `place` each."""
         taken = self.members[sides]
         places = np.append(place, -1).astype(np.int32)
-        largest = int((taken >= 0).sum(axis=1).max(initial=1))
-        return Teams(places[taken][:, :largest])
+        sizes = (taken >= 0).sum(axis=1)
+        largest = int(sizes.max(initial=1))
+        members = places[taken]
+        return Teams(members[:, :largest])
 
     def differences(self, cells: Cells, n_arms: int) -> np.ndarray:
         """Return the members of left less those of right of each pair of sides, (pairs, n_arms)."""
-        pairs = np.unique(np.sort([cells.left, cells.right], axis=0), axis=1)
+        unordered = np.sort([cells.left, cells.right], axis=0)
+        first, second = np.unique(unordered, axis=1)
         inside = self.matrix(n_arms)
-        return np.asarray(inside[pairs[0]] - inside[pairs[1]])
+        return np.asarray(inside[first] - inside[second])
 
     def together(self, cells: Cells, n_arms: int) -> list[list[int]]:
         """Return the groups of arms that are in the same sides only, of two or more.
 
         Of these no duel says which one is better.
         """
-        met = np.unique(np.concatenate([cells.left, cells.right]))
-        inside = self.matrix(n_arms)[met].T
-        group = np.unique(inside, axis=0, return_inverse=True)[1].ravel()
-        groups = [np.flatnonzero(group == k).tolist() for k in range(group.max() + 1)]
-        return [one for one in groups if len(one) > 1 and inside[one[0]].any()]
+        met = np.union1d(cells.left, cells.right)
+        sides_of_arm = self.matrix(n_arms)[met].T
+        _, group = np.unique(sides_of_arm, axis=0, return_inverse=True)
+        found = []
+        for k in range(group.max() + 1):
+            arms = np.flatnonzero(group.ravel() == k)
+            has_met = sides_of_arm[arms[0]].any()
+            if len(arms) > 1 and has_met:
+                found.append(arms.tolist())
+        return found
 
     def comparable(self, cells: Cells, n_arms: int) -> np.ndarray:
         """Return a number for each arm, equal of arms that the duels compare, (n_arms,).
@@ -158,19 +176,23 @@ class Teams:
         """
         design = self.differences(cells, n_arms)
         values, vectors = np.linalg.eigh(design.T @ design)
-        unseen = vectors[:, values <= NONE * max(float(values[-1]), 1.0)]
+        largest = max(float(values[-1]), 1.0)
+        unseen = vectors[:, values <= NONE * largest]
         # Scores may move in these directions unseen; of two that are compared all moves are equal.
         moves = unseen @ (unseen.T @ _unlike(n_arms))
         # 6 digits, to which moves of scores of order 1, exact to about 1e-12, are told apart
-        return np.unique(np.round(moves, 6), return_inverse=True)[1].ravel()
+        _, number = np.unique(np.round(moves, 6), return_inverse=True)
+        return number.ravel()
 
 
 def split_sides(labels: Iterable[str], separator: str) -> list[tuple[str, ...]]:
     """Return the members of sides written in one text, "d, e" with the separator ","; sorted."""
-    return [
-        tuple(sorted(part.strip() for part in label.split(separator) if part.strip()))
-        for label in labels
-    ]
+    sides = []
+    for label in labels:
+        parts = [part.strip() for part in label.split(separator)]
+        members = sorted(part for part in parts if part)
+        sides.append(tuple(members))
+    return sides
 
 
 def _unlike(n: int) -> np.ndarray:
@@ -190,8 +212,9 @@ def sides_as_tuples(column: Iterable[object], name: str) -> list[tuple[str, ...]
     """
     found = []
     for row, entry in enumerate(listed(column, name)):
-        several = isinstance(entry, tuple | list | np.ndarray)
-        members = labels_of(entry if several else [entry], name)
+        if not isinstance(entry, tuple | list | np.ndarray):
+            entry = [entry]
+        members = labels_of(entry, name)
         labels = [label for label in members if label is not None]
         if not labels or len(labels) < len(members):
             what = "an empty side" if not members else f"None in {members}"
@@ -217,13 +240,21 @@ def one_numbering(
     """
     if not any(teams):
         return None, list(places)
-    each = [
-        [(int(place[k]),) for k in range(len(place))]
-        if own is None
-        else [tuple(sorted(int(place[k]) for k in side if k >= 0)) for side in own.members.tolist()]
-        for own, place in zip(teams, places, strict=True)
-    ]
+    each: list[list[tuple[int, ...]]] = []
+    for own, place in zip(teams, places, strict=True):
+        arms = place.tolist()
+        if own is None:
+            each.append([(arm,) for arm in arms])
+            continue
+        sides = []
+        for members in own.members.tolist():
+            of_side = sorted(arms[k] for k in members if k >= 0)
+            sides.append(tuple(of_side))
+        each.append(sides)
     known = sorted({side for sides in each for side in sides})
     index = {side: k for k, side in enumerate(known)}
-    numbers = [np.array([index[side] for side in sides], dtype=np.int32) for sides in each]
+    numbers = []
+    for sides in each:
+        number = [index[side] for side in sides]
+        numbers.append(np.array(number, dtype=np.int32))
     return Teams.of(known), numbers

@@ -33,7 +33,8 @@ def _is_finite(values: np.ndarray) -> np.ndarray:
 
 
 def _is_grade(values: np.ndarray) -> np.ndarray:
-    return np.asarray(is_whole(abs(values)) & (abs(values) <= LARGEST_GRADE))
+    sizes = abs(values)
+    return np.asarray(is_whole(sizes) & (sizes <= LARGEST_GRADE))
 
 
 # What the entries of a column should be; those of any other column should be finite.
@@ -59,7 +60,9 @@ class NamedSides(NamedTuple):
     def seen(self) -> set[str]:
         """The labels that occur."""
         sides = set(self.left) | set(self.right)
-        return {label for side in sides for label in side} if self.several else sides
+        if not self.several:
+            return sides
+        return {label for side in sides for label in side}
 
     def coded(self, arms: Sequence[str]) -> tuple[Teams | None, np.ndarray, np.ndarray]:
         """Return the teams, if there are some, and the number of the side of each vote."""
@@ -67,19 +70,20 @@ class NamedSides(NamedTuple):
         teams = None
         if self.several:
             sides = sorted(set(self.left) | set(self.right))
-            teams = Teams.of([[index[label] for label in side] for side in sides])
+            members = [[index[label] for label in side] for side in sides]
+            teams = Teams.of(members)
             index = {side: i for i, side in enumerate(sides)}
-        left = np.array([index[x] for x in self.left], dtype=np.int32)
-        return teams, left, np.array([index[x] for x in self.right], dtype=np.int32)
+        left = np.array([index[side] for side in self.left], dtype=np.int32)
+        right = np.array([index[side] for side in self.right], dtype=np.int32)
+        return teams, left, right
 
 
 def named_sides(left: Iterable[object], right: Iterable[object], n: int) -> NamedSides:
     """Return the sides of each vote; raise where one is not named or has a member twice."""
     columns = {"left": left, "right": right}
-    columns = {
-        name: labels if isinstance(labels, str | bytes | Mapping) else listed(labels, name)
-        for name, labels in columns.items()
-    }
+    for name, labels in columns.items():
+        if not isinstance(labels, str | bytes | Mapping):
+            columns[name] = listed(labels, name)
     if not any(has_teams(column) for column in columns.values()):
         left_label = _labels(columns["left"], n, "left")
         right_label = _labels(columns["right"], n, "right")
@@ -130,7 +134,8 @@ def entries(column: Iterable[Any], n: int | None, name: str) -> np.ndarray:
     n: how many it should have, None: any number.
     """
     values = column_of(column, name)
-    check_as_long(values, len(values) if n is None else n, name)
+    if n is not None:
+        check_as_long(values, n, name)
     fits, what = RULES.get(name, (_is_finite, FINITE))
     _check(fits(values), values, f"{name} should be {what}")
     return values
@@ -138,7 +143,8 @@ def entries(column: Iterable[Any], n: int | None, name: str) -> np.ndarray:
 
 def check_agree(grades: np.ndarray, points: np.ndarray) -> None:
     """Raise ValueError for the first grade whose sign is not that of the outcome."""
-    _check(np.sign(grades) == 2 * points - 1, grades, "grade should agree with outcome")
+    signs = 2 * points - 1
+    _check(np.sign(grades) == signs, grades, "grade should agree with outcome")
 
 
 def arms_of(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
@@ -155,4 +161,5 @@ def arms_of(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
 def _check(ok: np.ndarray, values: np.ndarray, rule: str) -> None:
     if not ok.all():
         row = int(np.flatnonzero(~ok)[0])
-        raise ValueError(f"{rule}, got {values[row]} at row {row}")
+        got = values[row]
+        raise ValueError(f"{rule}, got {got} at row {row}")

@@ -136,12 +136,18 @@ class Ballots:
     def n_without(self, role: str) -> int:
         """Return how many votes name no judge (or group); 0 of a log without such a column."""
         code = self.columns.get(role)
-        return 0 if code is None else int(self.weight[code < 0].sum())
+        if code is None:
+            return 0
+        without = code < 0
+        return int(self.weight[without].sum())
 
     def of_role(self, role: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the label of each vote in its own column of a role and the labels, or None."""
         code = self.columns.get(role) if role in ROLES else None
-        return None if code is None else (code, getattr(self, ROLES[role]))
+        if code is None:
+            return None
+        labels = getattr(self, ROLES[role])
+        return code, labels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -212,14 +218,18 @@ class Votes(Ballots):
 
         A soft vote is shared out; sampling weights have mean 1 over the duels.
         """
-        found = self.weight[:, None] * np.eye(3)[np.where(self.outcome == 0, 2, self.outcome < 0)]
+        right_won = self.outcome < 0
+        result = np.where(self.outcome == 0, 2, right_won)
+        found = self.weight[:, None] * np.eye(3)[result]
         if self.share is not None:
             soft = np.flatnonzero(~np.isnan(self.share))
             share = self.share[soft]
             weight = self.weight[soft]
-            found[soft] = np.stack([weight * share, weight * (1 - share), 0 * share], axis=1)
+            no_tie = 0 * share
+            found[soft] = np.stack([weight * share, weight * (1 - share), no_tie], axis=1)
         if self.sampling_weight is not None:
-            stands = self.sampling_weight / np.average(self.sampling_weight, weights=self.weight)
+            mean = np.average(self.sampling_weight, weights=self.weight)
+            stands = self.sampling_weight / mean
             found *= stands[:, None]
         return found
 
@@ -228,12 +238,14 @@ class Votes(Ballots):
         import pandas as pd
 
         def labelled(code: np.ndarray, labels: Sequence[str]) -> np.ndarray:
-            return np.array([*labels, None], dtype=object)[code]  # code -1 is missing
+            by_code = np.array([*labels, None], dtype=object)  # code -1 is missing
+            return by_code[code]
 
+        results = np.array(["tie", "left", "right"], dtype=object)
         columns: dict[str, Any] = {
             "left": labelled(self.left, arms),
             "right": labelled(self.right, arms),
-            "outcome": np.array(["tie", "left", "right"], dtype=object)[self.outcome],
+            "outcome": results[self.outcome],
         }
         if self.share is not None:
             sure = (1 + self.outcome) / 2
@@ -246,7 +258,8 @@ class Votes(Ballots):
         for k, name in enumerate(self.covariate_names):
             columns[name] = self.covariates[:, k]  # type: ignore[index]
         for name in ("judge", "group", "category"):
-            if (level := self.level(name)) is not None:
+            level = self.level(name)
+            if level is not None:
                 columns[name] = labelled(*level)
         for name, values in (("margin", self.margin), ("grade", self.grade), ("time", self.time)):
             if values is not None:
@@ -342,14 +355,17 @@ class ReadSummary:
 
 def is_whole(values: np.ndarray) -> np.ndarray:
     """Return which entries are counts: whole, from 0 to 2^53 (exact in float64)."""
-    return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
+    exact = (values >= 0) & (values <= LARGEST)
+    return exact & (values == np.floor(values))
 
 
 def by_arm(
     first: np.ndarray, second: np.ndarray, n_arms: int, of_first: np.ndarray, of_second: np.ndarray
 ) -> np.ndarray:
     """Return the sum over pairs of each arm's numbers, given those of either side, shape (K,)."""
-    return np.bincount(first, of_first, n_arms) + np.bincount(second, of_second, n_arms)
+    as_first = np.bincount(first, of_first, n_arms)
+    as_second = np.bincount(second, of_second, n_arms)
+    return as_first + as_second
 
 
 def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, Any]]:
@@ -377,7 +393,8 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
         n_places = len(pair)
     kind = (votes.outcome + np.int64(1)) * n_places  # right won, a tie, left won: of all places
     kind += place
-    counts = np.bincount(kind, votes.weight, minlength=3 * n_places).reshape(3, n_places)
+    flat = np.bincount(kind, votes.weight, minlength=3 * n_places)
+    counts = flat.reshape(3, n_places)
     if place is key:
         seen = (counts != 0).any(axis=0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too
@@ -385,9 +402,9 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
         pair = np.flatnonzero(seen)
         counts = counts[:, pair]
     lost, tied, won = counts.astype(np.int64)
-    return Cells(
-        (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
-    )
+    left = (pair // n_arms).astype(np.int32)
+    right = (pair % n_arms).astype(np.int32)
+    return Cells(left, right, won, lost, tied)
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -405,12 +422,13 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         least = int(column.min(initial=0))
         span = int(column.max(initial=0)) - least + 1
         if size * span >= 2**63:  # codes in place of numbers
-            key = np.unique(key, return_inverse=True)[1]
+            _, key = np.unique(key, return_inverse=True)
             size = int(key.max()) + 1
-        key = key * span + (column.astype(np.int64) - least)
+        above_least = column.astype(np.int64) - least
+        key = key * span + above_least
         size *= span
     if size << bits >= 2**63:
-        key = np.unique(key, return_inverse=True)[1]
+        _, key = np.unique(key, return_inverse=True)
     # Keys and rows in one number: a sort of numbers takes a tenth of a stable sort of places.
     key = np.sort((key << bits) | np.arange(n))
     row = key & ((1 << bits) - 1)
@@ -440,7 +458,8 @@ def encode(
     check_as_long(entries, n, name, like)
     known = sorted({x for x in entries if x is not None})
     index = {label: i for i, label in enumerate(known)}
-    return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)
+    codes = [-1 if x is None else index[x] for x in entries]
+    return tuple(known), np.array(codes, np.int32)
 
 
 def coded_columns(
@@ -456,7 +475,9 @@ def coded_columns(
         found[ROLES[role]], found[role] = encode(column, n, role, like)
     kept = {}
     for name, column in (keep or {}).items():
-        levels, code = encode(listed(column, f"keep[{name!r}]"), n, f"keep[{name!r}]", like)
+        called = f"keep[{name!r}]"
+        labels = listed(column, called)
+        levels, code = encode(labels, n, called, like)
         kept[str(name)] = (np.asarray(code), levels)
     return found | {"kept": kept}
 
@@ -466,8 +487,10 @@ def as_whole(labels: list[str], beside: Iterable[str]) -> list[str]:
 
     pandas makes floats of whole numbers in a column with a missing value.
     """
-    made = all(x.endswith(".0") and x[:-2].isdecimal() for x in labels)
-    return [x[:-2] for x in labels] if made and all(map(str.isdecimal, beside)) else labels
+    made = all(label.endswith(".0") and label[:-2].isdecimal() for label in labels)
+    if made and all(map(str.isdecimal, beside)):
+        return [label[:-2] for label in labels]
+    return labels
 
 
 def fingerprint(log: Any) -> str:
@@ -490,7 +513,8 @@ def _digest(log: Any, start: str) -> str:
     found = sha256(start.encode())
     for part in fields(log):
         if part.name != "read_summary":
-            for piece in _pieces(getattr(log, part.name)):
+            value = getattr(log, part.name)
+            for piece in _pieces(value):
                 found.update(piece)
     return found.hexdigest()
 

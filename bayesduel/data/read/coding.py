@@ -7,7 +7,7 @@ from typing import Any
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.columns import Roles
-from bayesduel.data.read.outcomes import MEANS, Meaning
+from bayesduel.data.read.meaning import MEANS, Meaning
 from bayesduel.data.read.reading_options import DEFAULTS, RANKING_ROLES
 from bayesduel.system.arguments import shown_value
 
@@ -24,18 +24,19 @@ def options_of(roles: Roles, reading: Meaning | None, given: Mapping[str, Any]) 
 
     reading: how outcomes were read, None without such a column.
     """
-    found: dict[str, Any] = {
-        name: given[name]
-        for name in DEFAULTS
-        if name in AS_GIVEN or (given[name] is False and DEFAULTS[name] is not False)
-    }
+    found: dict[str, Any] = {}
+    for name, default in DEFAULTS.items():
+        switched_off = given[name] is False and default is not False
+        if name in AS_GIVEN or switched_off:
+            found[name] = given[name]
     if not found["lower_is_better"]:
         del found["lower_is_better"]
     found |= {name: list(given[name]) for name in LISTS if given[name]}
     found |= {name: given[name] for name in OF_SOURCE if given[name] is not None}
     found |= {role: column for role, column in roles.taken.items() if role in DEFAULTS}
     for side in SIDES:
-        if members := [c for role, c in roles.members.items() if role.startswith(side)]:
+        members = [column for role, column in roles.members.items() if role.startswith(side)]
+        if members:
             found[side] = [found[side], *members]
     if roles.teams is not None and not roles.members:
         found["teams"] = roles.teams
@@ -77,14 +78,15 @@ def reading_of(like: Any) -> dict[str, Any]:
 def with_stored(given: Mapping[str, Any], like: object) -> dict[str, Any]:
     """Return options with those of an earlier reading where they have their defaults."""
     stored = reading_of(like)
-    margin = stored.get("margin")
-    stored |= {"margin": tuple(margin)} if isinstance(margin, list) else {}
-    lists = {side: tuple(stored[side]) for side in SIDES if isinstance(stored.get(side), list)}
-    stored |= lists
-    return {
-        name: stored.get(name, value) if value == DEFAULTS[name] else value
-        for name, value in given.items()
-    }
+    for name in ("margin", *SIDES):
+        columns = stored.get(name)
+        if isinstance(columns, list):
+            stored[name] = tuple(columns)
+    found = dict(given)
+    for name, value in given.items():
+        if value == DEFAULTS[name]:
+            found[name] = stored.get(name, value)
+    return found
 
 
 def check_coding(duels: Duels, earlier: Mapping[str, Any], name: str) -> None:
@@ -94,9 +96,12 @@ def check_coding(duels: Duels, earlier: Mapping[str, Any], name: str) -> None:
     earlier: the options that the earlier log was read with.
     name: what `duels` is called.
     """
-    if earlier.get("coding") in duels.read_summary.other_codings:
+    summary = duels.read_summary
+    coding = earlier.get("coding")
+    own_coding = summary.reading.get("coding")
+    if coding in summary.other_codings:
         raise ValueError(
-            f"{name} should be read with the coding of the earlier log, {earlier['coding']!r}, by "
-            f"which its outcomes are others, got {duels.read_summary.reading.get('coding')!r}; "
+            f"{name} should be read with the coding of the earlier log, {coding!r}, by "
+            f"which its outcomes are others, got {own_coding!r}; "
             "read it with read_duels(..., like=) the earlier log or fit, or say its coding="
         )

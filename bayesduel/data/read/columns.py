@@ -167,7 +167,8 @@ def bare(name: str) -> str:
 
 def words_of(name: str) -> set[str]:
     """Return the words and numbers in the name of a column: model, b, won of "modelB_won"."""
-    return {*re.findall("[^\\W\\d_]+|[0-9]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).casefold())}
+    spaced = re.sub("(?<=[a-z])(?=[A-Z])", " ", name)
+    return {*re.findall("[^\\W\\d_]+|[0-9]+", spaced.casefold())}
 
 
 def has_word(name: str, words: Iterable[str]) -> bool:
@@ -216,7 +217,9 @@ class Finder:
         """The names of the columns, for messages."""
         shown = ", ".join(repr(c) for c in self.columns[:20])
         more = len(self.columns) - 20
-        return f"the columns are {shown}" + (f" and {more} more" if more > 0 else "")
+        if more > 0:
+            shown += f" and {more} more"
+        return f"the columns are {shown}"
 
     @property
     def free(self) -> list[str]:
@@ -233,7 +236,9 @@ class Finder:
     def rows(self, columns: Iterable[str]) -> Mapping[str, Any]:
         """Return some rows of columns, by column."""
         names = [*dict.fromkeys(columns)]
-        return self.peek(names) if names and self.peek is not None else {}
+        if not names or self.peek is None:
+            return {}
+        return self.peek(names)
 
     def check(self, role: str, column: str) -> None:
         """Raise ValueError unless there is a column of that exact name."""
@@ -299,13 +304,15 @@ class Finder:
         """
         for name, column in self._by_plain.items():
             for side in SIDES:
-                if side[0] not in name:
+                first, second = side
+                if first not in name:
                     continue
-                for place in re.finditer(f"(?={re.escape(side[0])})", name):
-                    before = name[: place.start()]
-                    after = name[place.start() + len(side[0]) :]
-                    other = self._by_plain.get(before + side[1] + after)
-                    third = THIRD.get(side[1])
+                for place in re.finditer(f"(?={re.escape(first)})", name):
+                    start = place.start()
+                    before = name[:start]
+                    after = name[start + len(first) :]
+                    other = self._by_plain.get(before + second + after)
+                    third = THIRD.get(second)
                     goes_on = third is not None and before + third + after in self._by_plain
                     if other is not None and not goes_on:
                         yield side, column, other
@@ -325,7 +332,10 @@ def take(columns: Sequence[str], source: str, given: Mapping[str, str]) -> Colum
 def side_of(left: str, right: str) -> tuple[str, str] | None:
     """Return the words of `SIDES` that alone tell the names of two columns apart, or None."""
     names = [plain(left), plain(right)]
-    return next((side for side, *both in Finder(names, "").sided() if both == names), None)
+    for side, *both in Finder(names, "").sided():
+        if both == names:
+            return side
+    return None
 
 
 def texts_in(column: Any) -> set[str]:
@@ -340,4 +350,6 @@ def are_flags(texts: Iterable[str]) -> bool:
 
 def _option(role: str) -> str:
     """Return the argument that names the column of a role."""
-    return "covariates" if role.startswith("covariate_") else role.removesuffix("_right")
+    if role.startswith("covariate_"):
+        return "covariates"
+    return role.removesuffix("_right")

@@ -30,27 +30,38 @@ def format_of_dates(texts: Iterable[str]) -> str | None:
     if not found:
         return None
     if None in found:
-        return next((f for f in IN_WORDS if not np.isnat(dates_in(list(texts), f)).any()), None)
+        return next((form for form in IN_WORDS if _are_in(texts, form)), None)
     parts = [match.groupdict() for match in found if match is not None]
-    alike = {
-        (p["sign"], p["gap"], p["seconds"] is None, len(p["first"]) == 4, len(p["third"]) == 4)
-        for p in parts
-    }
+    alike = set()
+    for p in parts:
+        year_first = len(p["first"]) == 4
+        year_last = len(p["third"]) == 4
+        alike.add((p["sign"], p["gap"], p["seconds"] is None, year_first, year_last))
     if len(alike) > 1:
         return None
-    ((sign, gap, rough, *length),) = alike
-    clock = "" if gap is None else f"{gap}%H:%M{'' if rough else ':%S'}"
-    if length == [True, False]:
+    ((sign, gap, rough, year_first, year_last),) = alike
+    clock = ""
+    if gap is not None:
+        clock = f"{gap}%H:%M" if rough else f"{gap}%H:%M:%S"
+    if year_first == year_last:
+        return None
+    if year_first:
         return f"%Y{sign}%m{sign}%d{clock}"
-    if length != [False, True]:
+    first = max(int(p["first"]) for p in parts)
+    second = max(int(p["second"]) for p in parts)
+    if max(first, second) > 31 or min(first, second) > 12:
         return None
-    first, second = (max(int(p[place]) for p in parts) for place in ("first", "second"))
-    if first > 31 or second > 31 or (first > 12 and second > 12):
+    if max(first, second) <= 12 and sign != ".":
         return None
-    if first <= 12 and second <= 12 and sign != ".":
-        return None
-    order = ("%m", "%d") if second > 12 else ("%d", "%m")
-    return f"{order[0]}{sign}{order[1]}{sign}%Y{clock}"
+    if second > 12:
+        return f"%m{sign}%d{sign}%Y{clock}"
+    return f"%d{sign}%m{sign}%Y{clock}"
+
+
+def _are_in(texts: Iterable[str], form: str) -> bool:
+    """Return whether all texts are dates in a format."""
+    dates = dates_in(list(texts), form)
+    return not np.isnat(dates).any()
 
 
 def formats_in_doubt(texts: Iterable[str]) -> list[str]:
@@ -67,14 +78,15 @@ def formats_in_doubt(texts: Iterable[str]) -> list[str]:
         return []
     (sign,) = signs
     forms = [sign.join(order) for order in ORDERS if sign != "." or order[0] == "%d"]
-    return [form for form in forms if not np.isnat(dates_in(known, form)).any()]
+    return [form for form in forms if _are_in(known, form)]
 
 
 def dates_in(texts: Sequence[str | None], form: str) -> np.ndarray:
     """Return dates in a format as datetime64[us] in UTC, NaT where they are not in it."""
     values = np.asarray(texts, dtype=object)
     parsed = pd.to_datetime(values, format=form, errors="coerce", utc=True)
-    return np.asarray(parsed.tz_localize(None).to_numpy().astype("datetime64[us]"))
+    in_utc = parsed.tz_localize(None).to_numpy()
+    return np.asarray(in_utc.astype("datetime64[us]"))
 
 
 def date_in_form(date: np.datetime64, form: str) -> str:

@@ -33,8 +33,10 @@ def columns_with_commas(source: Any, decimal: str | None) -> list[str]:
         check_one_of(decimal, "decimal", [",", "."])
     if decimal is None and source.delimiter != ";":
         return []
-    first = source.peek(Columns({name: name for name in source.columns()}), PEEK)
-    rows = {name: [text for text in column.texts if text] for name, column in first.items()}
+    columns = Columns({name: name for name in source.columns()})
+    rows = {}
+    for name, column in source.peek(columns, PEEK).items():
+        rows[name] = [text for text in column.texts if text]
     form = (THOUSANDS, WITH_POINT) if decimal == "." else (WITH_COMMA, NUMBER)
     found = [name for name, texts in rows.items() if _has_commas(texts, *form)]
     if decimal is None:
@@ -42,7 +44,8 @@ def columns_with_commas(source: Any, decimal: str | None) -> list[str]:
         if all(THOUSANDS.fullmatch(text) for text in texts):
             return []
     if decimal == "," or found:
-        found += [name for name in rows if name not in found and _has_thousands(rows[name])]
+        others = [name for name in rows if name not in found]
+        found += [name for name in others if _has_thousands(rows[name])]
     return found
 
 
@@ -70,7 +73,10 @@ def text_with_point(text: str, decimal: str | None) -> str:
     """Return a number with a point before its decimals, as :func:`with_points` writes it."""
     if not _form(decimal).fullmatch(text):
         return text
-    return text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
+    if decimal == ".":
+        return text.replace(",", "")
+    without_thousands = text.replace(".", "")
+    return without_thousands.replace(",", ".")
 
 
 def _form(decimal: str | None) -> re.Pattern[str]:
@@ -85,5 +91,8 @@ def _has_thousands(texts: Sequence[str]) -> bool:
 
 
 def _has_commas(texts: Sequence[str], comma: re.Pattern[str], number: re.Pattern[str]) -> bool:
-    commas = any(comma.fullmatch(text) for text in texts)
-    return commas and 2 * sum(bool(number.fullmatch(text)) for text in texts) >= len(texts)
+    """Return whether a text has a comma, and half of them at least are numbers."""
+    if not any(comma.fullmatch(text) for text in texts):
+        return False
+    n_numbers = sum(bool(number.fullmatch(text)) for text in texts)
+    return 2 * n_numbers >= len(texts)

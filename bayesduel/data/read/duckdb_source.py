@@ -75,9 +75,8 @@ def connected(
 
 def _opened(folder: str, limit: dict[str, str]) -> duckdb.DuckDBPyConnection:
     """Return a database whose temporary files are in a folder."""
-    return duckdb.connect(
-        config=LOCAL | limit | {"temp_directory": os.path.join(folder, "spilled")}
-    )
+    spilled = {"temp_directory": os.path.join(folder, "spilled")}
+    return duckdb.connect(config=LOCAL | limit | spilled)
 
 
 def _shared() -> duckdb.DuckDBPyConnection:
@@ -152,10 +151,12 @@ class FileSource(Source):
             records = [record for record in islice(reader, wanted + 1) if record]
         if len(records) != wanted or any(len(record) != wanted for record in records):
             return None
-        body = list(zip(*records[1:], strict=True))
-        names = (f"{k} {name}" if not k else name for k, name in enumerate(file.columns))
+        _, *body = records
+        first, *others = file.columns
+        names = (f"0 {first}", *others)
+        columns = zip(*body, strict=True)
         try:
-            return wins_in_columns(dict(zip(names, body, strict=True)))
+            return wins_in_columns(dict(zip(names, columns, strict=True)))
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 
@@ -170,10 +171,10 @@ class FileSource(Source):
         for file, scan in self._scans(self._skip, there):
             json = file.is_json
             fields = {name: name_of(name) if json else self._field(file, name) for name in there}
-            parts.append(f"SELECT {as_json(fields, names)} FROM {scan}")
-        return (
-            f"SELECT row_number() OVER () - 1 AS row_of_file, * FROM ({' UNION ALL '.join(parts)})"
-        )
+            columns = as_json(fields, names)
+            parts.append(f"SELECT {columns} FROM {scan}")
+        every = " UNION ALL ".join(parts)
+        return f"SELECT row_number() OVER () - 1 AS row_of_file, * FROM ({every})"
 
     def places(self) -> list[str]:
         """Return the place of each row."""
@@ -201,7 +202,8 @@ class FileSource(Source):
             if self._skip:
                 return None
             raise
-        if self._nested(rows.texts) or int(rows.n.sum()) != self._count(roles):
+        n_rows = int(rows.n.sum())
+        if self._nested(rows.texts) or n_rows != self._count(roles):
             self._hashes = []
             return None
         return rows
@@ -213,12 +215,15 @@ class FileSource(Source):
         n = self._count(roles)
         most = self._memory // 2 // ENTRY
         if n > most:
+            why = "which are read one by one where one is bad"
+            remedy = "leave bad rows out before"
             kept = join([r for r in VOTE_ROLES if r in roles.taken], quote=True)
-            why = f"kept for {kept}" if kept else "which are read one by one where one is bad"
+            if kept:
+                why = f"kept for {kept}"
+                remedy = "leave these out to count equal rows"
             raise ValueError(
                 f"{self.name}: rows should be at most {most:,} in {self._memory:,} bytes of "
-                f"memory, got {n:,}, {why}; allow more memory, or "
-                + ("leave these out to count equal rows" if kept else "leave bad rows out before")
+                f"memory, got {n:,}, {why}; allow more memory, or {remedy}"
             )
 
     def texts(self, columns: Columns) -> dict[str, Coded]:
@@ -227,9 +232,11 @@ class FileSource(Source):
         Raises ValueError if a file is damaged, or a line cannot be parsed.
         """
         with self.explaining():
-            found = coded(self._batches(self._log(columns)), columns.taken)
-        n = len(next(iter(found.values())).code)
-        if n == self._count(columns) and not self._nested(found.values()):
+            query = self._log(columns)
+            found = coded(self._batches(query), columns.taken)
+        any_column = next(iter(found.values()))
+        complete = len(any_column.code) == self._count(columns)
+        if complete and not self._nested(found.values()):
             return found
         return coded(self._sound(columns), columns.taken)
 
@@ -247,13 +254,15 @@ class FileSource(Source):
             wanted = Columns({f"c{k}": name for k, name in enumerate(read)})
             query = f"FROM ({self._log(wanted)}) LIMIT {PEEKED}"
             try:
-                first = pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
+                first = self._table(query)
             except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says it
                 nothing = np.zeros(0, dtype=np.int32)
                 return {role: Coded([], nothing) for role in columns.taken}
-            self._first |= dict(zip(read, first.combine_chunks().columns, strict=True))
+            values = first.combine_chunks().columns
+            self._first |= dict(zip(read, values, strict=True))
         asked = {role: self._first[name].slice(0, n) for role, name in columns.taken.items()}
-        return coded(pa.table(asked).to_batches(), columns.taken, lenient=True)
+        batches = pa.table(asked).to_batches()
+        return coded(batches, columns.taken, lenient=True)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
@@ -261,10 +270,10 @@ class FileSource(Source):
             if file.format != "parquet":
                 yield from line_numbers.numbered_records(file, roles)
                 continue
-            scan = self._scan(file, text_in_sql(self._plain[file.path]), skip=False)
-            yield from line_numbers.numbered_rows(
-                file, self._batches(self._selection(file, scan, roles))
-            )
+            path = text_in_sql(self._plain[file.path])
+            scan = self._scan(file, path, skip=False)
+            query = self._selection(file, scan, roles)
+            yield from line_numbers.numbered_rows(file, self._batches(query))
 
     def duplicates(self, roles: Roles, rows: Rows) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -276,13 +285,16 @@ class FileSource(Source):
             return {}
         if self._hashes and not roles.by:
             ordered = np.sort(np.concatenate(self._hashes))
-            return {None: int((ordered[1:] == ordered[:-1]).sum())}
+            repeats = ordered[1:] == ordered[:-1]
+            return {None: int(repeats.sum())}
         parts = []
         for file, scan in self._scans(self._skip):
             key = self._field(file, roles.by) if roles.by else "NULL"
-            parts.append(f"SELECT {key} AS part, {self._hash(file)} AS h FROM {scan}")
+            row_hash = self._hash(file)
+            parts.append(f"SELECT {key} AS part, {row_hash} AS h FROM {scan}")
+        every = " UNION ALL ".join(parts)
         counted = "SELECT part, count(*) - count(DISTINCT h)"
-        query = f"{counted} FROM ({' UNION ALL '.join(parts)}) GROUP BY part"
+        query = f"{counted} FROM ({every}) GROUP BY part"
         return dict(self._con.execute(query).fetchall())
 
     def _sound(self, columns: Columns) -> Iterator[pa.RecordBatch]:
@@ -311,9 +323,15 @@ class FileSource(Source):
     def _selection(
         self, file: formats.LogFile, scan: str, roles: Roles | Columns, *, hashed: bool = False
     ) -> str:
-        taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
-        taken += [f"{self._hash(file)} AS row_hash"] if hashed else []
-        return f"SELECT {', '.join(taken)} FROM {scan}"
+        taken = []
+        for role, column in roles.taken.items():
+            field = self._field(file, column)
+            taken.append(f"{field} AS {name_of(role)}")
+        if hashed:
+            row_hash = self._hash(file)
+            taken.append(f"{row_hash} AS row_hash")
+        columns = ", ".join(taken)
+        return f"SELECT {columns} FROM {scan}"
 
     def _votes(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         """Yield the rows; the hashes of all their columns are kept where duplicates are counted."""
@@ -321,9 +339,11 @@ class FileSource(Source):
         hashed = roles.judge is not None
         if roles.time is not None:  # votes at different times differ
             # 1,000 rows by which it is seen whether times differ
-            times = self.peek(Columns({"time": roles.time}), 1_000)["time"].code
+            first = self.peek(Columns({"time": roles.time}), 1_000)
+            times = first["time"].code
             hashed = 2 * len(np.unique(times)) < len(times)
-        for batch in self._batches(self._log(roles, hashed=hashed)):
+        query = self._log(roles, hashed=hashed)
+        for batch in self._batches(query):
             if hashed:
                 self._hashes.append(batch.column("row_hash").to_numpy())
             yield batch
@@ -337,7 +357,8 @@ class FileSource(Source):
                 f"{self.name}: column {roles.weight!r} should contain numbers, got {weight}"
             )
         labels = self._labels(keys, roles, log)
-        yield from labelled(self._batches(count_query(log, keys, weight, labels)), labels)
+        query = count_query(log, keys, weight, labels)
+        yield from labelled(self._batches(query), labels)
 
     def _few_enough(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches; raise ValueError once they exceed the memory allowed."""
@@ -364,16 +385,17 @@ class FileSource(Source):
             return {}
         found = {}
         for role in keys:
-            if self._types[roles.taken[role]] == "VARCHAR":
-                labels = (
-                    f"SELECT DISTINCT {name_of(role)} AS label FROM ({log}) LIMIT {MOST_LABELS + 1}"
-                )
-                query = f"SELECT label, hash(label) AS hash FROM ({labels})"
-                table = pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
-                n_hashes = pc.count_distinct(table["hash"], mode="all").as_py()
-                if n_hashes == len(table) and 0 < len(table) <= MOST_LABELS:
-                    known = table.filter(pc.is_valid(table["label"]))
-                    found[role] = known["label"].combine_chunks(), known["hash"].combine_chunks()
+            column = roles.taken[role]
+            if self._types[column] != "VARCHAR":
+                continue
+            limit = MOST_LABELS + 1
+            labels = f"SELECT DISTINCT {name_of(role)} AS label FROM ({log}) LIMIT {limit}"
+            table = self._table(f"SELECT label, hash(label) AS hash FROM ({labels})")
+            n_hashes = pc.count_distinct(table["hash"], mode="all").as_py()
+            if n_hashes == len(table) and 0 < len(table) <= MOST_LABELS:
+                valid = pc.is_valid(table["label"])
+                known = table.filter(valid)
+                found[role] = known["label"].combine_chunks(), known["hash"].combine_chunks()
         return found
 
     def _scans(
@@ -394,7 +416,8 @@ class FileSource(Source):
 
     def _paths(self, files: Sequence[formats.LogFile]) -> str:
         """Return the paths of files in a query."""
-        return f"[{', '.join(text_in_sql(self._plain[file.path]) for file in files)}]"
+        paths = ", ".join(text_in_sql(self._plain[file.path]) for file in files)
+        return f"[{paths}]"
 
     def _scan(
         self, file: formats.LogFile, paths: str, skip: bool, names: Sequence[str] | None = None
@@ -407,37 +430,49 @@ class FileSource(Source):
         """
         if file.format == "parquet":
             return f"read_parquet({paths}, hive_partitioning=false)"
-        options = f"hive_partitioning=false, ignore_errors={str(skip).lower()}"
+        ignored = "true" if skip else "false"
+        options = f"hive_partitioning=false, ignore_errors={ignored}"
         if file.is_json:
             kind, taken = ("VARCHAR", self._types) if names is None else ("JSON", names)
             fields = ", ".join(f"{text_in_sql(name)}: '{kind}'" for name in taken if name)
+            layout = self._layout(file)
             return (
-                f"read_json({paths}, {self._layout(file)}, auto_detect=false, "
-                f"columns={{{fields}}}, {options})"
+                f"read_json({paths}, {layout}, auto_detect=false, columns={{{fields}}}, {options})"
             )
         if file.compression != "none":
-            options += f", compression={text_in_sql(file.compression)}"
+            packed = text_in_sql(file.compression)
+            options += f", compression={packed}"
         fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(file.columns)))
+        delimiter = text_in_sql(file.delimiter)
         return (
             f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
-            f"delim={text_in_sql(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
+            f"delim={delimiter}, quote='\"', escape='\"', nullstr='', "
             f"strict_mode=true, null_padding=false, {options})"
         )
 
     def _field(self, file: formats.LogFile, column: str) -> str:
         """Return a column in a query; DuckDB renames those of Parquet that differ by case only."""
-        own = name_of(self._own_names.get(file.path, {}).get(column, column))
-        field = f"c{file.columns.index(column)}" if file.format == "csv" else own
+        if file.format == "csv":
+            place = file.columns.index(column)
+            field = f"c{place}"
+        else:
+            own_names = self._own_names.get(file.path, {})
+            field = name_of(own_names.get(column, column))
         if file.of_study:
-            field = f"regexp_replace({field}, {text_in_sql(f"^'({FORMULA})")}, '\\1')"
+            formula = text_in_sql(f"^'({FORMULA})")
+            field = f"regexp_replace({field}, {formula}, '\\1')"
         return field
 
     def _hash(self, file: formats.LogFile) -> str:
         """Return the hash of a row in a query."""
-        return f"hash({', '.join(self._field(file, c) for c in sorted(self.columns()))})"
+        fields = ", ".join(self._field(file, column) for column in sorted(self.columns()))
+        return f"hash({fields})"
 
     def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
         yield from pa.RecordBatchReader.from_stream(self._con.sql(query))
+
+    def _table(self, query: str) -> pa.Table:
+        return pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
 
     # -- checks -------------------------------------------------------------------------
 
@@ -448,7 +483,8 @@ class FileSource(Source):
         a compressed object of JSON are decompressed, JSON loses its byte-order mark; a name that is
         also a glob, or not UTF-8, is replaced by a link.
         """
-        place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
+        number = self._files.index(file)
+        place = os.path.join(folder, f"{number}.{file.format}")
         packed = None if file.compression == "none" else file.compression
         if packed:
             formats.verify(file.path, packed, lines_end=file.format in ("csv", "jsonl"))
@@ -457,7 +493,8 @@ class FileSource(Source):
             marked = file.is_json and stream.read(3) == codecs.BOM_UTF8
         if not marked and not (packed and whole):
             path = os.path.abspath(file.path)
-            if not has_magic(path) and printable(path) == path:
+            usable = printable(path) == path and not has_magic(path)
+            if usable:
                 return path
             os.symlink(path, place)
             return place
@@ -503,24 +540,28 @@ class FileSource(Source):
             for packed, layout in product(COMPRESSIONS, LAYOUTS):
                 alike = [f for f in self._files if (f.compression, f.format) == (packed, layout)]
                 if alike:
-                    query = f"SELECT DISTINCT unnest(json_keys(json)) FROM {self._objects(alike)}"
+                    objects = self._objects(alike)
+                    query = f"SELECT DISTINCT unnest(json_keys(json)) FROM {objects}"
                     keys.update(key for (key,) in self._con.sql(query).fetchall())
         return sorted(keys)
 
     def _objects(self, files: Sequence[formats.LogFile]) -> str:
         """Return the table function that reads files of JSON of a kind, a whole object per row."""
-        options = f"{self._layout(files[0])}, ignore_errors=true"
-        return f"read_json_objects({self._paths(files)}, {options})"
+        paths = self._paths(files)
+        layout = self._layout(files[0])
+        return f"read_json_objects({paths}, {layout}, ignore_errors=true)"
 
     def _layout(self, file: formats.LogFile) -> str:
         """Return the options by which DuckDB reads a file of JSON."""
-        size = max(LARGEST_OBJECT, os.path.getsize(self._plain[file.path]))
-        largest = size if file.format == "object" else LARGEST_OBJECT
-        packed = "none" if file.format == "object" else file.compression
-        return (
-            f"format={text_in_sql(LAYOUTS[file.format])}, maximum_object_size={largest}, "
-            f"compression={text_in_sql(packed)}"
-        )
+        largest = LARGEST_OBJECT
+        packed = file.compression
+        if file.format == "object":
+            size = os.path.getsize(self._plain[file.path])
+            largest = max(LARGEST_OBJECT, size)
+            packed = "none"
+        layout = text_in_sql(LAYOUTS[file.format])
+        compression = text_in_sql(packed)
+        return f"format={layout}, maximum_object_size={largest}, compression={compression}"
 
     def _check_keys(self, keys: list[str]) -> None:
         if not keys:
@@ -532,7 +573,8 @@ class FileSource(Source):
             )
         seen: dict[str, str] = {}
         for key in keys:
-            if (other := seen.setdefault(key.casefold(), key)) != key:
+            other = seen.setdefault(key.casefold(), key)
+            if other != key:
                 raise ValueError(
                     f"{self.name}: keys of JSON objects should differ in more than case, "
                     f"got {shown_value(other)} and {shown_value(key)}"
@@ -559,23 +601,28 @@ class FileSource(Source):
         names = []
         below = 0  # the nodes come in depth-first order
         for name, n_children in nodes:
-            names += [] if below else [name]
+            if not below:
+                names.append(name)
             below = max(below - 1, 0) + n_children
+        own_names = [own for own, *_ in found]
+        kinds = [kind for _, kind, *_ in found]
         if len(names) != n_columns or len(set(names)) < n_columns:
-            names = [row[0] for row in found]
-        self._own_names[file.path] = {n: row[0] for n, row in zip(names, found, strict=True)}
-        return {name: row[1] for name, row in zip(names, found, strict=True)}
+            names = own_names
+        self._own_names[file.path] = dict(zip(names, own_names, strict=True))
+        return dict(zip(names, kinds, strict=True))
 
     def _count(self, roles: Roles | Columns) -> int:
         """Return the number of records in the files, not by parsing; -1 if that is not possible."""
         counts = []
         for file in self._files:
             if file.format in ("array", "object"):
-                query = f"SELECT count(*) FROM {self._objects([file])}"
+                objects = self._objects([file])
+                query = f"SELECT count(*) FROM {objects}"
                 counts += [n for (n,) in self._con.execute(query).fetchall()]
                 continue
             if file.format != "parquet":
-                counts.append(count_records(file, list(roles.taken.values())))
+                keys = list(roles.taken.values())
+                counts.append(count_records(file, keys))
                 continue
             path = text_in_sql(self._plain[file.path])
             query = f"SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata({path})"
@@ -594,16 +641,20 @@ class FileSource(Source):
         """Return an error for a failed query that names the file, and the line if it can."""
         if isinstance(error, duckdb.OutOfMemoryException):
             allowed = "free" if self._memory is None else f"{self._memory:,} bytes of"
+            first_line, *_ = str(error).splitlines()
             return ValueError(
                 f"{self.name}: counting should fit in the {allowed} memory and disk for temporary "
-                f"files, got: {str(error).splitlines()[0]}"
+                f"files, got: {first_line}"
             )
-        named = [f for f in self._files if self._plain[f.path] in str(error)]
-        fault = line_numbers.parse_fault(named[0] if named else self._files[0], error)
+        named = (file for file in self._files if self._plain[file.path] in str(error))
+        faulty = next(named, self._files[0])
+        fault = line_numbers.parse_fault(faulty, error)
         if isinstance(fault, line_numbers.LineEndError):
             return fault
         for file in self._files:
-            found = line_numbers.explain_lines(file) if file.format != "parquet" else None
+            if file.format == "parquet":
+                continue
+            found = line_numbers.explain_lines(file)
             if found is not None:
                 return _LineFault(str(found))
         return fault

@@ -19,8 +19,9 @@ from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.duckdb_source import PEEKED, connected
 from bayesduel.data.read.duels_in_source import duels_in
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
+from bayesduel.data.read.meaning import Meaning, grades_of, means_of
 from bayesduel.data.read.options import NAMES, SIDES, checked_options
-from bayesduel.data.read.outcomes import SCORED, Meaning, grades_of, means_of
+from bayesduel.data.read.outcomes import SCORED
 from bayesduel.data.read.pair_counts import OF_COUNTS, columns_of_wins, counted_votes
 from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading_options import COLUMNS, DEFAULTS, Given, OnBad, TieRule

@@ -72,18 +72,21 @@ def duels_in(
     """
     roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
     reading = examined.reading
-    if names := named_like_missing(rows):
-        source.say(
-            f"{join(names, quote=True)} "
-            f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            f"({as_options(missing=[*names])} takes "
-            f"{'them' if len(names) > 1 else 'it'} as missing)"
-        )
+    names = named_like_missing(rows)
+    if names:
+        several = len(names) > 1
+        are_arms = "are names of arms" if several else "is the name of an arm"
+        them = "them" if several else "it"
+        labels = join(names, quote=True)
+        option = as_options(missing=[*names])
+        source.say(f"{labels} {are_arms} here ({option} takes {them} as missing)")
     n_rows = int(rows.n.sum())
-    if sum(f.n for f in faults) != examined.n_bad:
+    n_faulty = sum(fault.n for fault in faults)
+    if n_faulty != examined.n_bad:
+        n_good = n_rows - examined.n_bad
         raise ValueError(
             f"{source.name}: rows read and bad rows should add up to {n_rows:,} rows, got "
-            f"{n_rows - examined.n_bad:,} and {sum(f.n for f in faults):,}"
+            f"{n_good:,} and {n_faulty:,}"
         )
     if examined.n_bad == n_rows:
         first = faults[0]
@@ -111,11 +114,15 @@ def duels_in(
         ours = [f for f in faults if part is None or f.part in (part, None)]
         again = None
         if repeated is not None:
-            again = sum(
-                k for p, k in repeated.items() if part is None or _part_of(p, roles) == part
-            )
+            again = 0
+            for value, n_repeated in repeated.items():
+                if part is None or _part_of(value, roles) == part:
+                    again += n_repeated
+        words = source.words
+        if part is not None:
+            words += f", {roles.by}={part}"
         return ReadSummary(
-            source=source.words if part is None else f"{source.words}, {roles.by}={part}",
+            source=words,
             files=source.files,
             columns=roles.words,
             guessed=roles.guessed,
@@ -140,7 +147,8 @@ def duels_in(
             whole = log_of(log, read_summary(None, n_rows))
             if isinstance(whole, Duels):
                 remark_on_components(source, roles, whole)
-                if remark := sides_of(whole).remark:
+                remark = sides_of(whole).remark
+                if remark:
                     source.say(remark)
             return whole
     except ValueError as error:
@@ -155,11 +163,13 @@ def duels_in(
         except ValueError as error:
             print(f"left out {source.name}, {roles.by}={label}: {error}", file=sys.stderr)
     for lost in dict.fromkeys(f.part for f in faults if f.part not in (*parts, None)):
-        n_bad = sum(f.n for f in faults if f.part == lost)
-        first_at = next(f"{f.where}: {f.what}" for f in faults if f.part == lost)
-        rows_of = f"{source.name}, {roles.by}={lost}"
+        ours = [f for f in faults if f.part == lost]
+        first = ours[0]
+        n_bad = sum(f.n for f in ours)
         print(
-            f"left out {rows_of}: {n_bad:,} bad rows only, the first at {first_at}", file=sys.stderr
+            f"left out {source.name}, {roles.by}={lost}: {n_bad:,} bad rows only, the first at "
+            f"{first.where}: {first.what}",
+            file=sys.stderr,
         )
     if not result:
         raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
@@ -178,10 +188,11 @@ def _checked(
     """
     rows = source.rows(roles)
     if rows is not None and "time" in roles.guessed and _unreadable_times(rows):
-        n = _unreadable_times(rows)
+        n_rows = count(_unreadable_times(rows), "row")
+        option = as_options(time=None)
         source.say(
-            f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
-            f"or numbers ({as_options(time=None)} for an error that names the first)"
+            f"{roles.time!r} is not used as the time: {n_rows} cannot be read as dates "
+            f"or numbers ({option} for an error that names the first)"
         )
         guessed = tuple(role for role in roles.guessed if role != "time")
         roles = replace(roles, time=None, guessed=guessed)
@@ -193,7 +204,8 @@ def _checked(
         if on_bad == "error":
             first = next(_locate(source, roles, rows, examined), None)
             if first is not None:
-                raise refusal(first.where, first.what, examined.n_bad - first.n, skipped=True)
+                n_more = examined.n_bad - first.n
+                raise refusal(first.where, first.what, n_more, skipped=True)
     source.check_votes(roles)
     broken: list[np.ndarray] = []
 
@@ -207,13 +219,18 @@ def _checked(
     roles, rows, examined = _examined(source, rows, roles, missing)
     faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
     if faults and on_bad == "error":
-        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n, skipped=True)
+        first = faults[0]
+        n_more = examined.n_bad - first.n
+        raise refusal(first.where, first.what, n_more, skipped=True)
     return roles, rows, examined, faults
 
 
 def _unreadable_times(rows: Rows) -> int:
     """Return the number of rows whose time cannot be read."""
-    return 0 if rows.unreadable_time is None else int(rows.n[rows.unreadable_time].sum())
+    if rows.unreadable_time is None:
+        return 0
+    n_rows = rows.n[rows.unreadable_time]
+    return int(n_rows.sum())
 
 
 def _examined(
@@ -257,8 +274,12 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
     Far is over `FAR` times the median size of those that are not 0.
     """
     for role, values in rows.measured.items():
-        sizes = abs(values[np.isfinite(values) & (values != 0)])
-        limit = FAR * float(np.median(sizes)) if len(sizes) else np.inf
+        known = np.isfinite(values) & (values != 0)
+        sizes = abs(values[known])
+        if not len(sizes):
+            continue
+        median = float(np.median(sizes))
+        limit = FAR * median
         n = int((sizes > limit).sum())
         if not n:
             continue
@@ -267,12 +288,15 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
             for chunk, part in _chunks(source, roles, rows)
             for k in np.flatnonzero(abs(part.measured[role]) > limit)
         )
-        warn(
-            f"{where}: column {columns_of(role, roles)} has an outlier that may decide the scores, "
-            f"{value:g} (median size {limit / FAR:g})"
-            + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
-            OutlierWarning,
+        column = columns_of(role, roles)
+        words = (
+            f"{where}: column {column} has an outlier that may decide the scores, "
+            f"{value:g} (median size {median:g})"
         )
+        if n > 1:
+            others = count(n - 1, "more such row")
+            words += f", and {others}"
+        warn(words, OutlierWarning)
 
 
 def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbered, Rows]]:
@@ -284,7 +308,8 @@ def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbe
 
 def _broken(chunk: Numbered) -> np.ndarray:
     """Return which rows of a chunk could not be read, bool."""
-    return np.isin(np.arange(len(chunk.batch)), [*chunk.reasons])
+    rows = np.arange(len(chunk.batch))
+    return np.isin(rows, [*chunk.reasons])
 
 
 def _part_of(value: Any, roles: Roles) -> str | None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.read.columns import FLAG_WORDS, Roles, plain
-from bayesduel.data.read.outcomes import Code, Meaning, choose_meaning
+from bayesduel.data.read.meaning import Code, Meaning
+from bayesduel.data.read.outcomes import choose_meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.read.words import BYES
 from bayesduel.data.reading import HEADER_AGAIN
@@ -126,13 +127,20 @@ def missing_labels(
     words: texts that are missing labels whatever the column.
     own_nulls: whether the format has missing values (frames, Parquet, JSON).
     """
-    always = frozenset(word.strip() for word in words) | (frozenset() if own_nulls else {""})
+    always = frozenset(word.strip() for word in words)
+    if not own_nulls:
+        always |= {""}
 
     def of(texts: Sequence[str]) -> frozenset[str]:
-        return always | (frozenset(MISSING) if _are_numbers(texts) else frozenset())
+        if _are_numbers(texts):
+            return always.union(MISSING)
+        return always
 
     arms = of((*rows.left.values, *rows.right.values))
-    return {"left": arms, "right": arms} | ({} if rows.by is None else {"by": of(rows.by.values)})
+    missing = {"left": arms, "right": arms}
+    if rows.by is not None:
+        missing["by"] = of(rows.by.values)
+    return missing
 
 
 def without_missing(rows: Rows, missing: Mapping[str, frozenset[str]]) -> Rows:
@@ -142,18 +150,23 @@ def without_missing(rows: Rows, missing: Mapping[str, frozenset[str]]) -> Rows:
         column: Coded = getattr(rows, role)
         known = [k for k, text in enumerate(column.values) if text.strip() in words]
         if known:
-            code = np.where(np.isin(column.code, known), -1, column.code).astype(np.int32)
-            columns[role] = Coded(column.values, code)
+            columns[role] = Coded(column.values, _without(column.code, known))
     return replace(rows, **columns) if columns else rows
+
+
+def _without(code: np.ndarray, missing: Sequence[int]) -> np.ndarray:
+    """Return codes with -1 in place of those that are `missing`."""
+    out = np.isin(code, missing)
+    return np.where(out, -1, code).astype(np.int32)
 
 
 def named_like_missing(rows: Rows) -> list[str]:
     """Return the names of arms that other programs write for missing values."""
-    found = []
+    labels = set()
     for column in (rows.left, rows.right):
-        used = column.counts() > 0
-        found += [t.strip() for t, u in zip(column.values, used, strict=True) if u]
-    return sorted(label for label in {*found} if label in MISSING or not re.search(r"\w", label))
+        occurring = np.flatnonzero(column.counts())
+        labels |= {column.values[k].strip() for k in occurring}
+    return sorted(label for label in labels if label in MISSING or not re.search(r"\w", label))
 
 
 def label_of(text: str) -> str | None:
@@ -171,25 +184,26 @@ def decide_meaning(rows: Rows, roles: Roles) -> Meaning | None:
         return found
     # a letter before the score ("W 1-3") says who won, whichever number is better
     signs = {key: 1 if str(key)[:1].isalpha() else -1 for key in found.margins}
-    return replace(
-        found,
-        codes={key: signs.get(key, -1) * code for key, code in found.codes.items()},
-        margins={key: signs[key] * margin for key, margin in found.margins.items()},
-    )
+    codes = {key: signs.get(key, -1) * code for key, code in found.codes.items()}
+    margins = {key: signs[key] * margin for key, margin in found.margins.items()}
+    return replace(found, codes=codes, margins=margins)
 
 
 def _chosen(
     rows: Rows, column: Coded, roles: Roles, name: str | None, coding: str | None
 ) -> Meaning:
     """Return how a column that names a side or an arm is read."""
-    ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (column.code >= 0)
+    left = rows.left
+    right = rows.right
+    n = rows.n
+    ok = (left.code >= 0) & (right.code >= 0) & (column.code >= 0)
+    if not ok.all():  # no copies where all is well
+        left = left.take(ok)
+        right = right.take(ok)
+        column = column.take(ok)
+        n = n[ok]
     columns = (roles.left, roles.right, name or "")
-    if ok.all():  # no copies where all is well
-        return choose_meaning(rows.left, rows.right, column, rows.n, columns, coding)
-    left, right, outcome = (
-        Coded(one.values, one.code[ok]) for one in (rows.left, rows.right, column)
-    )
-    return choose_meaning(left, right, outcome, rows.n[ok], columns, coding)
+    return choose_meaning(left, right, column, n, columns, coding)
 
 
 def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
@@ -200,11 +214,11 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
         return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
     except ValueError:
         role, rule = FAULTS["shown_first"]
-        rule = rule.format(ignored=as_options(**{role: False}))
+        ignored = as_options(**{role: False})
+        rule = rule.format(ignored=ignored)
         values = [text for text in rows.shown_first.values if text.strip()]
-        raise ValueError(
-            f"column {roles.shown_first!r} {rule}, got {join(values, EXAMPLES, quote=True)}"
-        ) from None
+        got = join(values, EXAMPLES, quote=True)
+        raise ValueError(f"column {roles.shown_first!r} {rule}, got {got}") from None
 
 
 def prepared(rows: Rows, roles: Roles) -> Rows:
@@ -242,23 +256,33 @@ def _as_sides(column: Coded, roles: Roles) -> Coded:
     sides = split_sides(column.values, roles.teams or "")
     labels = [MEMBERS.join(side) for side in sides]
     missing = [k for k, label in enumerate(labels) if not label]
-    code = np.where(np.isin(column.code, missing), -1, column.code).astype(np.int32)
-    return Coded(labels, code)
+    return Coded(labels, _without(column.code, missing))
 
 
 def _named_sides(outcome: Coded | None, known: set[str], roles: Roles) -> Coded | None:
     """Return outcomes with the name of a winning side written as that of the side."""
     if outcome is None:
         return None
-    named = _as_sides(outcome, roles).values
-    pairs = zip(named, outcome.values, strict=True)
-    return Coded([side if side in known else text for side, text in pairs], outcome.code)
+    sides = _as_sides(outcome, roles).values
+    texts = []
+    for side, text in zip(sides, outcome.values, strict=True):
+        texts.append(side if side in known else text)
+    return Coded(texts, outcome.code)
 
 
 def _members_twice(column: Coded) -> np.ndarray:
     """Return whether a side has a member twice in each row."""
-    each = [label.split(MEMBERS) for label in column.values]
-    return np.array([*(len(set(one)) < len(one) for one in each), False])[column.code]
+    twice = []
+    for label in column.values:
+        members = label.split(MEMBERS)
+        twice.append(len(set(members)) < len(members))
+    return _by_row(twice, column)
+
+
+def _by_row(flags: Sequence[bool], column: Coded, *, missing: bool = False) -> np.ndarray:
+    """Return for each row what a flag for each value of a column says, bool."""
+    by_value = np.array([*flags, missing])
+    return by_value[column.code]
 
 
 def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -> Examined:
@@ -273,30 +297,37 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     def blame(where: np.ndarray, what: str | int | np.ndarray) -> None:
         what = PLACE[what] if isinstance(what, str) else what
         if where.any():
-            fault[:] = np.where((fault == 0) & where, what, fault)
+            first = (fault == 0) & where
+            fault[:] = np.where(first, what, fault)
 
-    for column, first in ((rows.left, PLACE["left"]), (rows.right, PLACE["right"])):
+    for column, first_kind in ((rows.left, PLACE["left"]), (rows.right, PLACE["right"])):
         kind = _label_faults(column)
         if kind.any():
-            blame(kind > 0, kind + first - 1)
-    if any(MEMBERS in label for label in (*rows.left.values, *rows.right.values)):
-        blame(_members_twice(rows.left) | _members_twice(rows.right), "twice")
+            blame(kind > 0, kind + first_kind - 1)
+    labels = (*rows.left.values, *rows.right.values)
+    if any(MEMBERS in label for label in labels):
+        twice = _members_twice(rows.left) | _members_twice(rows.right)
+        blame(twice, "twice")
     if rows.by is not None:
         blame(_label_faults(rows.by) > 0, "by")
     if reading is not None:
         assert rows.outcome is not None
         outcome = reading.read(rows.left, rows.right, rows.outcome)
     elif rows.margin is not None:
-        outcome = np.sign(np.nan_to_num(rows.margin)).astype(np.int8)
+        known = np.nan_to_num(rows.margin)
+        outcome = np.sign(known).astype(np.int8)
     else:
         outcome = np.ones(n, dtype=np.int8)
     if rows.tie is not None:
         flags = [FLAG_WORDS.get(text.strip().casefold(), -1) for text in rows.tie.values]
-        tied = np.array([*flags, False], dtype=np.int8)[rows.tie.code]
-        decided = (abs(outcome) == 1) & (reading is not None or rows.margin is not None)
-        blame(tied == -1, "tie")
-        blame((tied == 1) & decided, "tie, outcome")
-        outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
+        by_text = np.array([*flags, False], dtype=np.int8)
+        flag = by_text[rows.tie.code]
+        tied = flag == 1
+        says_who_won = reading is not None or rows.margin is not None
+        decided = (abs(outcome) == 1) & says_who_won
+        blame(flag == -1, "tie")
+        blame(tied & decided, "tie, outcome")
+        outcome = np.where(tied, 0, outcome).astype(np.int8)
     blame(outcome == Code.UNREADABLE, "outcome")
     margin = rows.margin
     if rows.margin is None and reading is not None and rows.outcome is not None:
@@ -305,7 +336,9 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         blame(np.isnan(rows.margin), "margin")
         if reading is not None:  # a decisive outcome may have margin 0, as after a tie-break
             sign = np.sign(np.nan_to_num(rows.margin))
-            blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), "margin, sign")
+            tie_with_margin = (outcome == 0) & (sign != 0)
+            opposite = outcome * sign == -1
+            blame(tie_with_margin | opposite, "margin, sign")
     if rows.unreadable_time is not None:
         blame(rows.unreadable_time, "time" if rows.time_kind == "number" else "date")
     if rows.sampling_weight is not None:
@@ -318,13 +351,18 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         shown_first = shown.read(rows.left, rows.right, rows.shown_first)
         blame(abs(shown_first) != 1, "shown_first")
         swapped = shown_first == -1
-    blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), "weight")
+    all_bad = rows.n_bad_weight == rows.n
+    blame((rows.n_bad_weight > 0) & all_bad, "weight")
     no_duel = _no_duels(rows)
     for entries in no_duel.values():
         fault[entries] = 0
         outcome = np.where(entries, Code.LEFT_OUT, outcome).astype(np.int8)
-    n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
-    soft = None if reading is None or rows.outcome is None else reading.share(rows.outcome)
+    n_faulty = rows.n[fault > 0].sum()
+    n_bad_weight = rows.n_bad_weight[fault == 0].sum()
+    n_bad = int(n_faulty + n_bad_weight)
+    soft = None
+    if reading is not None and rows.outcome is not None:
+        soft = reading.share(rows.outcome)
     return Examined(fault, outcome, soft, n_bad, reading, margin, swapped, no_duel)
 
 
@@ -341,17 +379,15 @@ def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
             empty &= ~rows.broken
         for column in rows.texts:
             blank = [not text.strip() for text in column.values]
-            empty &= np.array([*blank, True])[column.code]
+            empty &= _by_row(blank, column, missing=True)
         for values in rows.measured.values():
             empty &= np.isnan(values)
         found[EMPTY] = empty
     labels = {*left.values, *right.values}
     byes = {text for text in labels if plain(text).strip("()[]") in BYES}
     if byes:
-        no_left, no_right = (
-            np.array([*(text in byes for text in column.values), False])[column.code]
-            for column in (left, right)
-        )
+        no_left = _by_row([text in byes for text in left.values], left)
+        no_right = _by_row([text in byes for text in right.values], right)
         found["no opponent (bye)"] = no_left != no_right
     return {why: entries for why, entries in found.items() if entries.any()}
 
@@ -372,35 +408,45 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
         time_format=as_options(time_format=None),
         survey=as_options(sampling_weight=None),
     )
-    got = shown(values.get(role))
+    right_role = f"{role}_right"
+    value = values.get(role)
+    right_value = values.get(right_role)
+    got = shown(value)
     column = columns_of(role, roles)
     if name == "margin" and roles.outcome is None:  # nothing else says who won
         rule = rule.partition(" (")[0]
-    if f"{role}_right" in roles.taken:
-        got = f"{got} and {shown(values.get(f'{role}_right'))}"
+    if role not in values:
+        return f"column {column} {rule}"
+    if right_role in roles.taken:
+        got += f" and {shown(right_value)}"
     hint = ""
-    texts = [str(values.get(side) or "") for side in (role, f"{role}_right")]
+    texts = [str(value or ""), str(right_value or "")]
     if FINITE in rule and any(map(COMMA.fullmatch, texts)):
-        hint = f"; if the comma is the decimal sign: {as_options(decimal=',')}"
-    asks = name == "outcome" and reading is not None and role in values
-    if asks and reading and (reading.to_complete or reading.by_name) and not values["outcome"]:
-        known = {text: meaning for text, meaning in reading.to_complete if meaning != "?"}
-        left_out, tied = (as_options(means={**known, "": word}) for word in ("none", "tie"))
-        return (
-            f"column {column}{IS_EMPTY}. To leave rows without a value out: {left_out}. To count "
-            f"them as ties: {tied}"
-        )
-    if asks and reading and reading.to_complete:
-        gaps = dict(reading.to_complete)
-        none = by_reader("None", "none")
-        hint = f"; say what it means, left, right, tie or {none}: {as_options(means=gaps)}"
-    return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
+        option = as_options(decimal=",")
+        hint = f"; if the comma is the decimal sign: {option}"
+    if name == "outcome" and reading is not None:
+        if not value and (reading.to_complete or reading.by_name):
+            known = {text: meaning for text, meaning in reading.to_complete if meaning != "?"}
+            left_out = as_options(means={**known, "": "none"})
+            tied = as_options(means={**known, "": "tie"})
+            return (
+                f"column {column}{IS_EMPTY}. To leave rows without a value out: {left_out}. To "
+                f"count them as ties: {tied}"
+            )
+        if reading.to_complete:
+            means = as_options(means=dict(reading.to_complete))
+            none = by_reader("None", "none")
+            hint = f"; say what it means, left, right, tie or {none}: {means}"
+    return f"column {column} {rule}, got {got}{hint}"
 
 
 def columns_of(role: str, roles: Roles) -> str:
     """Return the column of a role in quotes, or the two whose difference it is."""
+    column = roles.taken[role]
     right = roles.taken.get(f"{role}_right")
-    return repr(roles.taken[role]) + ("" if right is None else f" - {right!r}")
+    if right is None:
+        return repr(column)
+    return f"{column!r} - {right!r}"
 
 
 def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> ValueError:
@@ -408,11 +454,16 @@ def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> Value
 
     skipped: whether the reader leaves bad rows out where it is asked to.
     """
-    also = f" (and {count(more, 'more bad row')})" if more else ""
+    also = ""
+    if more:
+        others = count(more, "more bad row")
+        also = f" (and {others})"
     before, empty, remedy = what.partition(IS_EMPTY)
     if empty:
         return ValueError(f"{where}: {before}{empty}{also}{remedy}")
-    also += f"; {as_options(on_bad='skip')} leaves bad rows out" if skipped else ""
+    if skipped:
+        option = as_options(on_bad="skip")
+        also += f"; {option} leaves bad rows out"
     return ValueError(f"{where}: {what}{also}")
 
 
@@ -420,7 +471,9 @@ def shown(value: object) -> str:
     """Return a value for a message, at most 60 characters."""
     if value is None:
         return "nothing"
-    text = repr(value if not isinstance(value, str) else value[:200])
+    if isinstance(value, str):
+        value = value[:200]
+    text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

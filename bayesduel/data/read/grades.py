@@ -23,18 +23,34 @@ def grade_in(text: str, *, numbers: bool = False) -> int | None:
     if numbers and re.fullmatch(r"\s*[+-]?[0-9]+(\.0*)?\s*", text):
         found = int(float(text))
         return found if abs(found) <= LARGEST_GRADE else None
-    words = re.findall(r"[^\W_]+", re.sub(r"\ba (bit|little|lot)\b", r"\1", text.casefold()))
-    symbols = SYMBOLS.fullmatch(text.casefold())
-    sides = [1 if word in LEFT_WORDS else -1 for word in words if word in LEFT_WORDS + RIGHT_WORDS]
-    if symbols is not None and len(words) == len(sides) == 2 and sides[0] != sides[1]:
-        kind = {">": 1, "<": -1, "=": 0}[symbols[2][0]]
-        return kind * sides[0] * len(symbols[2])
-    degrees = {*words} & {*SLIGHT, *STRONG}
-    if {*words} & {*SAME}:
+    text = text.casefold()
+    without_article = re.sub(r"\ba (bit|little|lot)\b", r"\1", text)
+    words = re.findall(r"[^\W_]+", without_article)
+    sides = []
+    for word in words:
+        if word in LEFT_WORDS:
+            sides.append(1)
+        elif word in RIGHT_WORDS:
+            sides.append(-1)
+    side = sides[0] if sides else 1
+    symbols = SYMBOLS.fullmatch(text)
+    if symbols is not None and len(words) == 2 and sides in ([1, -1], [-1, 1]):
+        signs = symbols[2]
+        kind = {">": 1, "<": -1, "=": 0}[signs[0]]
+        return kind * side * len(signs)
+    said = {*words}
+    if said & {*SAME}:
         return 0
-    if not {*words} & {*AHEAD, *BEHIND} and not (degrees and sides):
+    slight = said & {*SLIGHT}
+    strong = said & {*STRONG}
+    behind = said & {*BEHIND}
+    compared = said & {*AHEAD} or behind
+    of_a_side = (slight or strong) and sides
+    if not compared and not of_a_side:
         return None
-    size = 1 if degrees & {*SLIGHT} else 3 if degrees else 2
-    size += "very" in words and size == 3
-    way = -1 if {*words} & {*BEHIND} else 1
-    return way * (sides[0] if sides else 1) * size
+    size = 2
+    if slight:
+        size = 1
+    elif strong:
+        size = 4 if "very" in words else 3
+    return -side * size if behind else side * size

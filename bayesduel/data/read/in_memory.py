@@ -41,8 +41,9 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
             raise ValueError(f"wins should be a square matrix, got shape {given.shape}")
         return WinsMatrix(given, [str(k) for k in range(len(given))])
     if isinstance(given, list) and _are_rows_of_numbers(given):
+        size = len(given)
         raise ValueError(
-            f"{len(given)} lists of {len(given)} numbers with a diagonal of 0 may be a log or a "
+            f"{size} lists of {size} numbers with a diagonal of 0 may be a log or a "
             "matrix "
             "of wins. For a log, give tuples (left, right, outcome) or (winner, loser). For a "
             "matrix, give an array or Duels.from_wins(wins)"
@@ -50,10 +51,12 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     index = getattr(given, "index", None)
     if index is None or not hasattr(given, "columns") or not hasattr(given, "to_numpy"):
         return None
-    rows, columns = ([str(label) for label in labels] for labels in (index, given.columns))
+    rows = [str(label) for label in index]
+    columns = [str(label) for label in given.columns]
     if not _are_same(rows, columns):
         return None
-    named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)[rows]
+    named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)
+    named = named[rows]  # columns in the order of the rows
     if not all(kind.kind in "biuf" for kind in named.dtypes):
         return None
     wins = named.to_numpy(dtype=float)
@@ -74,29 +77,31 @@ def as_frame(given: object) -> tuple[Any, str | None]:
         sizes = {name: len(values) for name, values in by_name.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"columns should have the same length, got {sizes}")
-        table = _table({name: list(values) for name, values in by_name.items()})
-        return table, "a dictionary of columns"
+        columns = {name: list(values) for name, values in by_name.items()}
+        return _table(columns), "a dictionary of columns"
     if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
         return given, None
     if all(isinstance(row, Mapping) for row in given):
         names = dict.fromkeys(str(name) for row in given for name in row)
-        table = _table({name: [row.get(name) for row in given] for name in names})
-        return table, "a list of dictionaries"
+        columns = {name: [row.get(name) for row in given] for name in names}
+        return _table(columns), "a list of dictionaries"
     lengths = {len(row) if isinstance(row, tuple | list) else 0 for row in given}
     if lengths not in ({2}, {3}):
+        got = shown_value(_first_other(given, lengths))
         raise ValueError(
             "a list should hold tuples (left, right, outcome), tuples (winner, loser), "
-            f"dictionaries or paths, got {shown_value(_first_other(given, lengths))}"
+            f"dictionaries or paths, got {got}"
         )
-    names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
-    columns = zip(*given, strict=True)
-    table = _table({n: list(c) for n, c in zip(names, columns, strict=True)})
-    return table, "a list of tuples"
+    roles = ("left", "right", "outcome") if lengths == {3} else ("winner", "loser")
+    values = zip(*given, strict=True)
+    columns = {role: list(own) for role, own in zip(roles, values, strict=True)}
+    return _table(columns), "a list of tuples"
 
 
 def _are_same(rows: Sequence[str], columns: Sequence[str]) -> bool:
     """Return whether rows and columns are of the same arms, two or more, each once."""
-    return len({*rows}) == len(rows) > 1 and sorted(rows) == sorted(columns)
+    each_once = len({*rows}) == len(rows)
+    return each_once and len(rows) > 1 and sorted(rows) == sorted(columns)
 
 
 def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
@@ -109,16 +114,15 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     names = [name.strip() for name, _ in others]
     if not _are_same(labels, names):
         return None
+    against = []  # the wins over each arm, a column of the table
     try:
-        cells = np.array(
-            [
-                [_count(v, own=k == name) for k, v in zip(labels, values, strict=True)]
-                for name, (_, values) in zip(names, others, strict=True)
-            ]
-        ).T
+        for name, (_, values) in zip(names, others, strict=True):
+            column = [_count(v, own=k == name) for k, v in zip(labels, values, strict=True)]
+            against.append(column)
     except ValueError:
         return None
-    wins = cells[:, [names.index(label) for label in labels]]
+    order = [names.index(label) for label in labels]
+    wins = np.array(against).T[:, order]
     check_counts(wins)
     return WinsMatrix(wins, labels)
 
@@ -129,7 +133,9 @@ def _count(text: str, *, own: bool) -> float:
     Raises ValueError if any other is not a number.
     """
     own_sign = own and not re.search("[0-9]", text)
-    return 0.0 if own_sign or not text.strip() else float(text)
+    if own_sign or not text.strip():
+        return 0.0
+    return float(text)
 
 
 def check_counts(wins: np.ndarray) -> None:
@@ -182,5 +188,8 @@ def _column(values: list[Any], name: str) -> pa.Array:
 
 def _first_other(rows: list[Any], lengths: set[int]) -> Any:
     """Return the first entry that is no tuple of two or three."""
-    odd = [row for row in rows if not isinstance(row, tuple | list) or len(row) not in (2, 3)]
-    return odd[0] if odd else f"tuples of {' and '.join(map(str, sorted(lengths)))} entries"
+    for row in rows:
+        if not isinstance(row, tuple | list) or len(row) not in (2, 3):
+            return row
+    sizes = " and ".join(map(str, sorted(lengths)))
+    return f"tuples of {sizes} entries"

@@ -104,11 +104,14 @@ def read_items(
         name = source.words
     if like is None:
         names = _varying(table, names, name)
-    attributes = _attributes(table, names, reference or {}) if like is None else like.attributes
+        attributes = _attributes(table, names, reference or {})
+    else:
+        attributes = like.attributes
+    values = [_values(table[attribute.column], attribute) for attribute in attributes]
     return Items(
         labels=tuple(table[item]),
         attributes=attributes,
-        values=np.stack([_values(table[a.column], a) for a in attributes], axis=1),
+        values=np.stack(values, axis=1),
         source=name,
     )
 
@@ -141,7 +144,8 @@ def _column_of_labels(source: "FileSource | FrameSource") -> str:
     if not there:
         return ITEM
     first: str = there[0]
-    labels = [label_of(text or "") for text in _texts(source, Columns({first: first}))[first]]
+    column = _texts(source, Columns({first: first}))[first]
+    labels = [label_of(text or "") for text in column]
     texts = [label for label in labels if label is not None and not NUMERIC.fullmatch(label)]
     if not labels or len(set(texts)) < len(labels):
         return ITEM
@@ -173,13 +177,13 @@ def _names(
     try:
         take(there, source.name, {"item": item})
     except ColumnError as error:
-        raise error.named_by(
-            f"the labels of the items ({as_options(item=None)} names it)"
-        ) from None
+        option = as_options(item=None)
+        raise error.named_by(f"the labels of the items ({option} names it)") from None
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
         for name in named:
             take(there, source.name, {role: name})
-    names = [name for name in (there if asked is None else asked) if name not in (item, *left)]
+    wanted = there if asked is None else asked
+    names = [name for name in wanted if name not in (item, *left)]
     if not names:
         raise ValueError(f"{source.name}: should have at least one attribute, got only {item!r}")
     return names
@@ -225,23 +229,24 @@ def _rule(
     commas: whether the file has decimal commas there.
     """
     rule = _rule_of_points(texts, name, like)
-    return (lambda text: rule(text_with_point(text, None))) if commas else rule
+    if not commas:
+        return rule
+    return lambda text: rule(text_with_point(text, None))
 
 
 def _rule_of_points(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
     if like is None:
-        numeric = all(
-            NUMERIC.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
-            for t in texts
-            if t is not None and label_of(t)
-        )
+        words = [text.strip() for text in texts if text is not None and label_of(text)]
+        numeric = all(NUMERIC.fullmatch(word) or INFINITE.fullmatch(word) for word in words)
         return lambda text: f"be {FINITE}" if numeric and not _is_finite(text) else ""
-    levels = {a.level for a in like.attributes if a.column == name}
+    own = [attribute for attribute in like.attributes if attribute.column == name]
+    levels = {attribute.level for attribute in own}
     if "" in levels:
         return lambda text: "" if _is_finite(text) else f"be {FINITE}"
-    bases = {a.reference for a in like.attributes if a.column == name and a.reference}
+    bases = {attribute.reference for attribute in own if attribute.reference}
     known = sorted(levels | bases)
-    return lambda text: "" if text in known else f"be {join(known, word='or', quote=True)}"
+    one_of_them = join(known, word="or", quote=True)
+    return lambda text: "" if text in known else f"be {one_of_them}"
 
 
 def _is_finite(text: str) -> bool:
@@ -253,24 +258,24 @@ def _gaps(
 ) -> dict[str, str]:
     """Return of each column with missing values which items have none there, and what to do."""
     labels = [label_of(text or "") for text in table[item]]
-    without = {
-        name: [
-            label
-            for label, text in zip(labels, table[name], strict=True)
-            if label is not None and label_of(text or "") is None
-        ]
-        for name in names
-    }
-    without = {name: items for name, items in without.items() if items}
+    without: dict[str, list[str]] = {}
+    for name in names:
+        for label, text in zip(labels, table[name], strict=True):
+            missing = label_of(text or "") is None
+            if label is not None and missing:
+                without.setdefault(name, []).append(label)
     remedy = "leave out these items"
     if like is None:
-        columns = "the column" if len(without) == 1 else "the columns"
-        named = next(iter(without)) if len(without) == 1 else [*without]
-        remedy = f"leave out {columns} ({as_options(leave_out=named)})"
-    return {
-        name: f"got nothing for {join(items, quote=True)}; fill it in, or {remedy}"
-        for name, items in without.items()
-    }
+        several = len(without) != 1
+        columns = "the columns" if several else "the column"
+        named = [*without] if several else next(iter(without))
+        option = as_options(leave_out=named)
+        remedy = f"leave out {columns} ({option})"
+    gaps = {}
+    for name, items in without.items():
+        lacking = join(items, quote=True)
+        gaps[name] = f"got nothing for {lacking}; fill it in, or {remedy}"
+    return gaps
 
 
 def _fault(
@@ -286,7 +291,8 @@ def _fault(
     def fault(values: Mapping[str, str | None]) -> str:
         label = label_of(values[item] or "")
         if label is None:
-            return f"column {item!r} should name an item, got {shown(values[item])}"
+            got = shown(values[item])
+            return f"column {item!r} should name an item, got {got}"
         if label in seen:
             return f"column {item!r} should have one row per item, got {shown(label)} again"
         seen.add(label)
@@ -296,7 +302,8 @@ def _fault(
                 return f"column {name!r} should have no missing values, {left.pop(name)}"
             what = "" if text is None else rule(text)
             if what:
-                return f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
+                got = shown(values[name])
+                return f"column {name!r} should {what}, got {got} for {label!r}"
         return ""
 
     return fault
@@ -309,7 +316,9 @@ def _attributes(
     for name in names:
         if all(NUMERIC.fullmatch(word) for word in table[name]):
             numbers = np.array([float(word) for word in table[name]])
-            found.append(Attribute(name, name, "", "", float(numbers.mean()), float(numbers.std())))
+            mean = float(numbers.mean())
+            deviation = float(numbers.std())
+            found.append(Attribute(name, name, "", "", mean, deviation))
         else:
             found += _indicators(table[name], name, reference.get(name, ""))
     for name in reference:
@@ -324,18 +333,17 @@ def _indicators(words: list[str], name: str, reference: str | None) -> list[Attr
     levels, count = np.unique(words, return_counts=True)
     if len(levels) == len(words) and len(words) > 2:
         first = next(word for word in words if not NUMERIC.fullmatch(word))
+        option = as_options(leave_out=None)
         raise ValueError(
             f"column {name!r} should be numeric, or have levels that items share; it has a "
             f"different one for every item, and {first!r} is not a number; leave it out "
-            f"({as_options(leave_out=None)})"
+            f"({option})"
         )
     if reference == "":
         reference = str(levels[count.argmax()])
     if reference is not None and reference not in levels:
-        raise ValueError(
-            f"reference of {name!r} should be {join(levels, word='or', quote=True)}, "
-            f"got {shown_value(reference)}"
-        )
+        known = join(levels, word="or", quote=True)
+        raise ValueError(f"reference of {name!r} should be {known}, got {shown_value(reference)}")
     others = (str(level) for level in levels if level != reference)
     base = reference or ""
     return [Attribute(f"{name}: {level}", name, level, base, 0.0, 1.0) for level in others]
@@ -343,14 +351,20 @@ def _indicators(words: list[str], name: str, reference: str | None) -> list[Attr
 
 def _varying(table: Mapping[str, list[str]], names: list[str], source: str) -> list[str]:
     """Return the columns with more than one value; the others are left out, which is said."""
-    varying = [name for name in names if len(set(map(_as_number, table[name]))) > 1]
-    constant = [name for name in names if name not in varying]
+    varying = []
+    constant = []
+    for name in names:
+        values = set(map(_as_number, table[name]))
+        if len(values) > 1:
+            varying.append(name)
+        else:
+            constant.append(name)
     if not varying:
-        raise ValueError(
-            f"attributes should vary between items, got constant {join(constant, quote=True)}"
-        )
+        quoted = join(constant, quote=True)
+        raise ValueError(f"attributes should vary between items, got constant {quoted}")
     if constant:
-        print(f"read {source}: left out {join(constant)} (the same for all items)", file=sys.stderr)
+        left_out = join(constant)
+        print(f"read {source}: left out {left_out} (the same for all items)", file=sys.stderr)
     return varying
 
 

@@ -43,13 +43,16 @@ class Labelled:
 
     def take(self, rows: np.ndarray) -> "Labelled":
         """Return the entries at `rows`."""
+        part = None
+        if self.part is not None:
+            part = self.part[rows]
         return replace(
             self,
             votes=self.votes.take(rows),
             n=self.n[rows],
             n_zero=self.n_zero[rows],
             both_bad=self.both_bad[rows],
-            part=None if self.part is None else self.part[rows],
+            part=part,
         )
 
 
@@ -69,17 +72,24 @@ def label_rows(
     """
     ok: slice | np.ndarray = slice(None)  # no copies where all is well
     if examined.fault.any() or examined.left_out.any():
-        ok = np.flatnonzero((examined.fault == 0) & ~examined.left_out)
-    if not rows.weight[ok].sum() <= LARGEST:
-        raise ValueError(f"weights should add up to at most 2^53, got {rows.weight[ok].sum():.3g}")
-    texts = [t.strip() for column in (rows.left, rows.right) for t in column.values]
-    arms = tuple(sorted(set(texts)))
+        sound = examined.fault == 0
+        ok = np.flatnonzero(sound & ~examined.left_out)
+    weight = rows.weight[ok]
+    total = weight.sum()
+    if not total <= LARGEST:
+        raise ValueError(f"weights should add up to at most 2^53, got {total:.3g}")
+    lefts = [text.strip() for text in rows.left.values]
+    rights = [text.strip() for text in rows.right.values]
+    arms = tuple(sorted({*lefts, *rights}))
     arm = {label: i for i, label in enumerate(arms)}
-    places = np.array([arm[t] for t in texts], dtype=np.int32)
-    split = len(rows.left.values)
+    left_arms = np.array([arm[label] for label in lefts], dtype=np.int32)
+    right_arms = np.array([arm[label] for label in rights], dtype=np.int32)
+    left_code = rows.left.code[ok]
+    right_code = rows.right.code[ok]
     units: dict[str, Any] = {}
     for role in ("judge", "group"):
-        units[ROLES[role]], units[role] = _labels(getattr(rows, role), ok, label_of)
+        column = getattr(rows, role)
+        units[ROLES[role]], units[role] = _labels(column, ok, label_of)
     parts, part = _labels(rows.by, ok, str.strip)
     of_kept = {}
     for name, column in zip(kept, rows.kept, strict=True):
@@ -91,8 +101,9 @@ def label_rows(
     if rows.outcome is not None:
         bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
         outcome = rows.outcome.code
-        grade = None if examined.reading is None else examined.reading.graded(rows.outcome)
-    measured: dict[str, Any] = {
+        if examined.reading is not None:
+            grade = examined.reading.graded(rows.outcome)
+    columns = {
         "margin": examined.margin,
         "grade": grade,
         "time": rows.time,
@@ -100,18 +111,25 @@ def label_rows(
         "share": examined.share,
         "sampling_weight": rows.sampling_weight,
     }
+    measured: dict[str, Any] = {}
+    for name, values in columns.items():
+        if values is not None:
+            measured[name] = values[ok]
+    votes = Votes(
+        left=left_arms[left_code],
+        right=right_arms[right_code],
+        outcome=examined.outcome[ok],
+        weight=weight.astype(np.int64),
+        covariate_names=covariates,
+        kept=of_kept,
+        **measured,
+        **units,
+    )
+    if examined.swapped is not None:
+        votes = _swapped(votes, examined.swapped[ok])
     found = Labelled(
         arms=arms,
-        votes=Votes(
-            left=places[:split][rows.left.code[ok]],
-            right=places[split:][rows.right.code[ok]],
-            outcome=examined.outcome[ok],
-            weight=rows.weight[ok].astype(np.int64),
-            covariate_names=covariates,
-            kept=of_kept,
-            **{name: values[ok] for name, values in measured.items() if values is not None},
-            **units,
-        ),
+        votes=votes,
         n=rows.n[ok] - rows.n_bad_weight[ok],
         n_zero=rows.n_zero_weight[ok],
         both_bad=bad_words[outcome[ok]],
@@ -119,22 +137,21 @@ def label_rows(
         parts=parts,
         teams=teams,
     )
-    if examined.swapped is not None:
-        found = replace(found, votes=_swapped(found.votes, examined.swapped[ok]))
-    votes = found.votes
     sizes = [size for size in (votes.share, votes.grade) if size is not None]
     if not sizes or not rows.counted:
         return found
-    return found.take(np.lexsort([*sizes, votes.outcome, votes.right, votes.left]))
+    order = np.lexsort([*sizes, votes.outcome, votes.right, votes.left])
+    return found.take(order)
 
 
 def _swapped(votes: Votes, rows: np.ndarray) -> Votes:
     """Return votes whose sides are swapped in some rows, so that left is what was shown first."""
-    here = votes.columns
     sign = np.where(rows, -1, 1)
-    turned: dict[str, Any] = {
-        name: (here[name].T * sign).T.astype(here[name].dtype) for name in SIGNED if name in here
-    }
+    turned: dict[str, Any] = {}
+    for name, values in votes.columns.items():
+        if name in SIGNED:
+            signed = (values.T * sign).T
+            turned[name] = signed.astype(values.dtype)
     if votes.share is not None:
         turned["share"] = np.where(rows, 1 - votes.share, votes.share)
     left = np.where(rows, votes.right, votes.left)
@@ -154,31 +171,36 @@ def assemble(
     """
     votes = log.votes
     keep, left_out = duels_among(votes, tie_rule)
-    read_summary = replace(_counted(log, read_summary), **left_out)
+    counted = _counted(log, read_summary)
+    read_summary = replace(counted, **left_out)
     seen = np.zeros(len(log.arms), dtype=bool)
     seen[votes.left] = seen[votes.right] = True
     kept = np.flatnonzero(seen)
     place = np.full(len(log.arms), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
-    votes = votes if keep.all() else votes.take(keep)
+    if not keep.all():
+        votes = votes.take(keep)
     if votes.share is not None and np.isnan(votes.share).all():
         votes = replace(votes, share=None)
     if len(kept) < len(log.arms):
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
     sized = votes.grade is not None or votes.margin is not None
+    needs_votes = by_vote or sized or not votes.plain
     arms = tuple(log.arms[k] for k in kept)
     teams = None
     sides = split_sides(arms, MEMBERS) if log.teams else []
     if any(len(side) > 1 for side in sides):
-        arms = tuple(sorted({member for side in sides for member in side}))
+        members = {member for side in sides for member in side}
+        arms = tuple(sorted(members))
         place_of = {arm: k for k, arm in enumerate(arms)}
-        teams = Teams.of([[place_of[member] for member in side] for side in sides])
+        places = [[place_of[member] for member in side] for side in sides]
+        teams = Teams.of(places)
     return Duels(
         arms=arms,
         teams=teams,
         cells=cells_of(votes, len(kept)),
         tie_rule=tie_rule,
-        votes=votes if by_vote or sized or not votes.plain else None,
+        votes=votes if needs_votes else None,
         read_summary=read_summary,
         ordered=ordered,
     )
@@ -204,37 +226,49 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
         raise ValueError("both_bad needs whole votes, but the log has shares or sampling weights")
     own = votes.left == votes.right
     tie = (votes.outcome == 0) & ~log.both_bad
+    tied = tie & ~own
     read_summary = replace(
         read_summary,
         neither=neither,
         n_self_duels=int(votes.weight[own].sum()),
-        n_ties_dropped=int(votes.weight[tie & ~own].sum()),
+        n_ties_dropped=int(votes.weight[tied].sum()),
     )
     kept = np.flatnonzero(~own & ~tie & (votes.weight > 0))
-    result = np.where(log.both_bad, 0, votes.outcome)[kept]
-    levels = {role: level for role in ("judge", "group") if (level := votes.level(role))}
-    columns = [votes.left[kept], votes.right[kept], result]
-    columns += [code[kept] for code, _ in levels.values()]
+    result = np.where(log.both_bad, 0, votes.outcome)
+    columns = [votes.left[kept], votes.right[kept], result[kept]]
+    levels = {}
+    for role in ("judge", "group"):
+        level = votes.level(role)
+        if level:
+            code, labels = level
+            levels[role] = labels
+            columns.append(code[kept])
     rows, place = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    lefts, rights, results, *unit_codes = rows
     orders = []
-    for left, right, won in rows[:3].T:
-        pair = [log.arms[left], log.arms[right]]
-        best = neither if won == 0 else pair.pop(0 if won > 0 else 1)
-        orders.append([best, [*pair, neither] if won else pair])
+    for left, right, won in zip(lefts, rights, results, strict=True):
+        left_arm = log.arms[left]
+        right_arm = log.arms[right]
+        if won == 0:
+            orders.append([neither, [left_arm, right_arm]])
+        elif won > 0:
+            orders.append([left_arm, [right_arm, neither]])
+        else:
+            orders.append([right_arm, [left_arm, neither]])
     weight = np.bincount(place.ravel(), votes.weight[kept])
-    units: dict[str, Any] = {
-        role: [labels[k] if k >= 0 else None for k in codes]
-        for (role, (_, labels)), codes in zip(levels.items(), rows[3:], strict=True)
-    }
+    units: dict[str, Any] = {}
+    for (role, labels), codes in zip(levels.items(), unit_codes, strict=True):
+        units[role] = [labels[k] if k >= 0 else None for k in codes]
     return Rankings.from_orders(orders, weight=weight, read_summary=read_summary, **units)
 
 
 def _counted(log: Labelled, read_summary: ReadSummary) -> ReadSummary:
     """Return the summary with the counts of rows that are not seen in votes."""
-    bad = log.both_bad & (log.votes.left != log.votes.right)
+    votes = log.votes
+    bad = log.both_bad & (votes.left != votes.right)
     return replace(
         read_summary,
-        n_both_bad=int(log.votes.weight[bad].sum()),
+        n_both_bad=int(votes.weight[bad].sum()),
         n_zero_weight=int(log.n_zero.sum()),
     )
 
@@ -243,7 +277,8 @@ def parts_of(log: Labelled) -> dict[str, Labelled]:
     """Return the rows of each part with its own judges and groups, in the order of the labels."""
     assert log.part is not None
     order = np.argsort(log.part, kind="stable")
-    ends = np.cumsum(np.bincount(log.part, minlength=len(log.parts)))
+    sizes = np.bincount(log.part, minlength=len(log.parts))
+    ends = np.cumsum(sizes)
     rows = np.split(order, ends[:-1])
     result = {}
     for label, place in zip(log.parts, rows, strict=True):
@@ -261,8 +296,10 @@ def _labels(
     texts = [label(t) for t in column.values]
     code = column.code[rows]
     counted = column if len(code) == len(column.code) else Coded(column.values, code)
-    seen = {texts[k] for k in np.flatnonzero(counted.counts())}
+    occurring = np.flatnonzero(counted.counts())
+    seen = {texts[k] for k in occurring}
     labels = tuple(sorted(t for t in seen if t is not None))
     index = {label: i for i, label in enumerate(labels)}
     places = [-1 if t is None else index.get(t, -1) for t in texts]
-    return labels, np.array([*places, -1], dtype=np.int32)[code]
+    by_text = np.array([*places, -1], dtype=np.int32)
+    return labels, by_text[code]

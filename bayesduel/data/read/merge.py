@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,8 @@ def merge(parts: Any, **options: Any) -> Duels:
     >>> bd.merge([monday, tuesday, monday]).n_duels
     3
     """
-    if (by := options.get("by")) is not None:
+    by = options.get("by")
+    if by is not None:
         raise ValueError(f"by should be None, as parts are of one log, got {shown_value(by)}")
     given = parts if isinstance(parts, list | tuple) else [parts]
     if not given:
@@ -62,30 +62,41 @@ def merge(parts: Any, **options: Any) -> Duels:
             raise TypeError(f"parts should be logs, paths and addresses, got {shown_value(part)}")
     if options and all(isinstance(part, Duels) for part in given):
         raise TypeError(f"options should be left out where all parts are logs, got {[*options]}")
-    whole = [isinstance(p, Duels) or is_address(p) or os.path.isdir(p) for p in given]
-    each = [[p] if one else expand(p) for p, one in zip(given, whole, strict=True)]
-    logs = [_counted(part, options) for part in chain.from_iterable(each)]
+    each: list[Any] = []
+    for part in given:
+        whole = isinstance(part, Duels) or is_address(part) or os.path.isdir(part)
+        each += [part] if whole else expand(part)
+    logs = [_counted(part, options) for part in each]
     sources = [log.read_summary.source for log in logs]
-    fields = parts_of_logs({f"part {k}, {sources[k - 1]}": log for k, log in enumerate(logs, 1)})
+    named = {}
+    for k, (source, log) in enumerate(zip(sources, logs, strict=True), 1):
+        named[f"part {k}, {source}"] = log
+    fields = parts_of_logs(named)
     votes = fields["votes"]
     first, _ = distinct(*columns(votes), votes.weight)
     code, shards = votes.kept[SHARD]
-    n_rows = np.zeros((len(logs), len(shards)), dtype=np.int64)
     sizes = [len(log.votes or ()) for log in logs]
-    np.add.at(n_rows, (np.repeat(np.arange(len(logs)), sizes), code), 1)
-    differs = (n_rows > 0) & (n_rows != np.bincount(code[first], minlength=len(shards)))
+    log_of_row = np.repeat(np.arange(len(logs)), sizes)
+    n_rows = np.zeros((len(logs), len(shards)), dtype=np.int64)
+    np.add.at(n_rows, (log_of_row, code), 1)
+    n_different = np.bincount(code[first], minlength=len(shards))
+    holds = n_rows > 0
+    differs = holds & (n_rows != n_different)
     if differs.any():
         place, shard = np.argwhere(differs)[0]
-        other = next(k for k in np.flatnonzero(n_rows[:, shard]) if k != place)
+        other = next(k for k in np.flatnonzero(holds[:, shard]) if k != place)
         raise ValueError(
             f"{sources[place]}: shard {shards[shard]!r} should have the same counts wherever it "
             f"is, got others in another part, {sources[other]}"
         )
     votes = votes.take(first)
-    new = [logs[k] for k in np.unique((n_rows > 0).argmax(axis=0))]  # each shard from its first
-    summary = replace(fields["read_summary"], **summed(new))
-    cells = cells_of(votes, len(fields["teams"] or fields["arms"]))
-    return Duels(**fields | {"votes": votes, "cells": cells, "read_summary": summary})
+    first_log = holds.argmax(axis=0)  # of each shard
+    new = [logs[k] for k in np.unique(first_log)]
+    sides = fields["teams"] or fields["arms"]
+    fields["votes"] = votes
+    fields["cells"] = cells_of(votes, len(sides))
+    fields["read_summary"] = replace(fields["read_summary"], **summed(new))
+    return Duels(**fields)
 
 
 def _counted(part: Duels, options: dict[str, Any]) -> Duels:
@@ -94,12 +105,16 @@ def _counted(part: Duels, options: dict[str, Any]) -> Duels:
     if not isinstance(part, Duels):
         name = shown_address(part) if is_address(part) else Path(part).name
         log = read_duels(part, shard=name, **options)
-    code, _ = ((log.votes and log.votes.kept) or {}).get(SHARD, (np.array([-1]), ()))
+    code = np.array([-1])
+    if log.votes is not None and SHARD in log.votes.kept:
+        code, _ = log.votes.kept[SHARD]
     if code.min() < 0:
         pair = ""
         if len(code) == len(log.rows):
             k = code.argmin()
-            pair = f": {log.sides[log.rows.left[k]]} against {log.sides[log.rows.right[k]]}"
+            left = log.sides[log.rows.left[k]]
+            right = log.sides[log.rows.right[k]]
+            pair = f": {left} against {right}"
         raise ValueError(
             f"{log.read_summary.source}: a log to merge should have a shard in every row "
             f"(Duels.counted), got one without{pair}. To join logs that are no parts of one, read "

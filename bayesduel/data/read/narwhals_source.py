@@ -42,7 +42,8 @@ class FrameSource(Source):
 
     def __init__(self, frame: Any, words: str | None = None) -> None:
         kind = type(frame)
-        package = kind.__module__.split(".")[0].lstrip("_")
+        top, *_ = kind.__module__.split(".")
+        package = top.lstrip("_")
         self.name = self.words = words or f"{package} {kind.__qualname__}"
         pandas = hasattr(frame, "set_axis")  # whose names may be numbers
         if pandas and not all(isinstance(name, str) for name in frame.columns):
@@ -119,10 +120,11 @@ class FrameSource(Source):
         self._take_over(roles, self._tally if tallied else self._votes)
         rows = Rows.from_batches(_batches(self._taken_over), roles.taken, roles.time_format)
         n_rows = self._count_by(self._frame.lazy(), None)[None]
-        if int(rows.n.sum()) != n_rows:
+        n_read = int(rows.n.sum())
+        if n_read != n_rows:
             raise ValueError(
                 f"{self.name}: rows read should add up to the {n_rows:,} rows of the frame, got "
-                f"{int(rows.n.sum()):,}"
+                f"{n_read:,}"
             )
         return rows
 
@@ -142,9 +144,9 @@ class FrameSource(Source):
         flat = {r: c for r, c in columns.taken.items() if not self._schema[c].is_nested()}
         nothing = np.zeros(0, dtype=np.int32)
         found = {role: Coded([], nothing) for role in columns.taken}
+        most = min(n, FEW_ROWS) if self._lazy else n
         try:
-            table = self._selected(Columns(flat)).head(min(n, FEW_ROWS) if self._lazy else n)
-            table = (table.collect("pyarrow") if self._lazy else table).to_arrow()
+            table = self._in_arrow(self._selected(Columns(flat)).head(most))
             return found | coded(_batches(table), flat, lenient=True)
         except CONVERSION:  # who reads all rows says which column
             return found
@@ -159,10 +161,10 @@ class FrameSource(Source):
         for batch in _batches(table):
             if self._tallied(roles):
                 kept = {role: column for role, column in roles.taken.items() if role != "weight"}
-                held = (
-                    [f"{c}={shown(row[r])}" for r, c in kept.items()] for row in batch.to_pylist()
-                )
-                places = [f"{self.name}, where {', '.join(row)}" for row in held]
+                places = []
+                for row in batch.to_pylist():
+                    content = ", ".join(f"{c}={shown(row[r])}" for r, c in kept.items())
+                    places.append(f"{self.name}, where {content}")
             else:
                 numbers = range(start, start + len(batch))
                 places = [self._place(i) for i in numbers]
@@ -180,10 +182,11 @@ class FrameSource(Source):
             return {}
         frame = self._frame.lazy()
         try:
-            counts = [self._count_by(f, roles.by) for f in (frame, frame.unique(keep="any"))]
+            counts = self._count_by(frame, roles.by)
+            distinct = self._count_by(frame.unique(keep="any"), roles.by)
         except CONVERSION:
             return None
-        return {part: n - counts[1][part] for part, n in counts[0].items()}
+        return {part: n - distinct[part] for part, n in counts.items()}
 
     def _count_by(self, frame: Any, by: str | None) -> dict[str | None, int]:
         if by is None:
@@ -223,8 +226,12 @@ class FrameSource(Source):
         return self._frame.select(*columns)
 
     def _votes(self, roles: Roles | Columns) -> pa.Table:
-        frame = self._selected(roles)
-        return (frame.collect("pyarrow") if self._lazy else frame).to_arrow()
+        return self._in_arrow(self._selected(roles))
+
+    def _in_arrow(self, frame: Any) -> pa.Table:
+        if self._lazy:
+            frame = frame.collect("pyarrow")
+        return frame.to_arrow()
 
     def _tally(self, roles: Roles) -> pa.Table:
         keys = [role for role in roles.taken if role != "weight"]
@@ -233,7 +240,8 @@ class FrameSource(Source):
         if roles.weight is not None:
             w = nw.col("weight")
             whole = (w >= 0) & (w <= LARGEST) & (w.floor() == w)
-            frame = frame.with_columns(weight=w.cast(nw.Float64)).with_columns(
+            frame = frame.with_columns(weight=w.cast(nw.Float64))
+            frame = frame.with_columns(
                 weight=nw.when(whole).then(w).otherwise(0.0),
                 n_bad_weight=nw.when(whole).then(0).otherwise(1),
                 n_zero_weight=nw.when(w == 0).then(1).otherwise(0),

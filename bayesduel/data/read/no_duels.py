@@ -31,29 +31,31 @@ UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
 def check_no_totals(finder: Finder) -> None:
     """Raise ValueError for a table of what is known of each arm alone: totals, ratings, thumbs."""
     for arm in finder.all_free((*MODELS, *TEAMS, *CLUBS, *VARIANTS))[:1]:
-        if said := _totals(finder, arm):
+        said = _totals(finder, arm)
+        if said:
             raise ValueError(f"{finder.source}: who met whom is missing: {said}")
 
 
 def as_scores(finder: Finder) -> str:
     """Return how a table of numbers is read as scores, as a sentence; "" of another."""
-    texts = {name: texts_in(column) for name, column in finder.rows(finder.columns).items()}
-    numbers = [
-        name
-        for name, own in texts.items()
-        if len(own) > 1 and are_numbers(own) and measures(name, own)
-    ]
+    read = finder.rows(finder.columns)
+    numbers = []
+    labels = []
+    for name, column in read.items():
+        own = texts_in(column)
+        repeated = len(column.code) >= REPEATED * len(own)
+        if len(own) < 2:
+            continue
+        if are_numbers(own) and measures(name, own):
+            numbers.append(name)
+        elif repeated:
+            labels.append(name)
     if not numbers:
         return ""
-    n_rows = len(finder.rows(numbers)[numbers[0]].code)
-    labels = [
-        name
-        for name, own in texts.items()
-        if name not in numbers and len(own) > 1 and n_rows >= REPEATED * len(own)
-    ]
     if len(labels) > 1:
         named = [name for name in labels if has_word(name, (*MODELS, *TEAMS, *CLUBS))]
-        arm = (named or sorted(labels, key=lambda name: len(texts[name])))[0]
+        fewest = min(labels, key=lambda name: len(texts_in(read[name])))
+        arm = named[0] if named else fewest
         unit = next(name for name in labels if name != arm)
         by = as_options(shape="scores", left=arm, group=unit, outcome=numbers[0])
         shown = join(numbers, quote=True, word="or")

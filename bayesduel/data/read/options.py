@@ -5,7 +5,8 @@ from numbers import Integral
 from typing import Any, get_args
 
 from bayesduel.data.read.coding import OF_SOURCE
-from bayesduel.data.read.outcomes import CODINGS, means_of
+from bayesduel.data.read.meaning import means_of
+from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.reading_options import COLUMNS, TieRule
 from bayesduel.data.votes import LARGEST_GRADE
 from bayesduel.system.arguments import (
@@ -59,7 +60,8 @@ def _check_ends(ends: object) -> None:
         raise TypeError(rule)
     if not all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends):
         raise TypeError(rule)
-    if not 0 < abs(ends[0] - ends[1]) <= 2 * LARGEST_GRADE:
+    best_for_left, best_for_right = ends
+    if not 0 < abs(best_for_left - best_for_right) <= 2 * LARGEST_GRADE:
         raise ValueError(rule)
 
 
@@ -81,6 +83,7 @@ def _names_of(given: object, option: str) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise TypeError(f"{option} should be a list of names of columns, got {shown_value(given)}")
     names = listed(given, option)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    are_texts = all(isinstance(name, str) for name in names)
+    if not are_texts or len(set(names)) < len(names):
         raise TypeError(f"{option} should be different names of columns, got {shown_value(given)}")
     return names

@@ -74,36 +74,41 @@ def by_ranking(rows: Mapping[int, Row], together: Sequence[str]) -> ByRanking:
     for k, row in rows.items():
         of = _label(row["ranking"])
         if of is None or _label(row["arm"]) is None:
-            got = f"{shown(row['ranking'])} and {shown(row['arm'])}"
-            faults[k] = f"the row should name a ranking and an arm, got {got}"
+            ranking = shown(row["ranking"])
+            arm = shown(row["arm"])
+            faults[k] = f"the row should name a ranking and an arm, got {ranking} and {arm}"
             continue
         rankings.setdefault(of, []).append(k)
+        place_said = row["rank"]
         try:
             check_by(row)
-            rank[k] = _rank(row["rank"])
+            rank[k] = _rank(place_said)
         except ValueError as error:
             faults[k] = str(error)
             continue
         if rank[k] == float("inf"):
-            unplaced.append((row["rank"] or "").strip())
+            unplaced.append((place_said or "").strip())
     found = ByRanking([], [], faults, unplaced)
     for of, own in rankings.items():
         if faults.keys() & set(own):
             continue
         groups: dict[float, list[str]] = {}
         for k in own:
-            groups.setdefault(rank[k], []).append(_label(rows[k]["arm"]) or "")
+            arm = _label(rows[k]["arm"]) or ""
+            groups.setdefault(rank[k], []).append(arm)
         order = [groups[place] for place in sorted(groups)]
         fault = "" if orders_nothing(order) else order_fault(order)
         for role in together:
             values = {_label(rows[k][role]) for k in own}
             if len(values) > 1:
-                fault = f"the rows of one ranking should have one {role}, got {join(values)}"
+                several = join(values)
+                fault = f"the rows of one ranking should have one {role}, got {several}"
+        first_row = own[0]
         if fault:
-            faults[own[0]] = f"ranking {of!r}: {fault}"
+            faults[first_row] = f"ranking {of!r}: {fault}"
             continue
         found.orders.append(order)
-        found.first.append(own[0])
+        found.first.append(first_row)
     return found
 
 
@@ -115,15 +120,17 @@ def _of_choice(row: Row) -> Order:
     said = plain(row["best"] or "")
     if said in TIE_WORDS and best not in alternatives:
         return [alternatives]
-    for role, label in (("best", best), ("worst", worst)):
-        if (label is not None or role == "best") and label not in alternatives:
-            raise ValueError(
-                f"{role} should be one of those shown ({join(alternatives)}), "
-                f"got {shown(row[role])}"
-            )
-    ends = [[label] for label in (best, worst) if label is not None]
-    rest = [label for label in alternatives if [label] not in ends]
-    return [ends[0], rest, *ends[1:]]
+    named = {"best": best}
+    if worst is not None:
+        named["worst"] = worst
+    for role, label in named.items():
+        if label not in alternatives:
+            known = join(alternatives)
+            got = shown(row[role])
+            raise ValueError(f"{role} should be one of those shown ({known}), got {got}")
+    rest = [label for label in alternatives if label not in named.values()]
+    first, *last = [[label] for label in named.values() if label is not None]
+    return [first, rest, *last]
 
 
 def _rank(text: str | None) -> float:
@@ -140,7 +147,8 @@ def _rank(text: str | None) -> float:
 def _listed(text: str | None, marks: str) -> list[str]:
     """Return the labels between any of the marks."""
     parts = re.split(f"[{re.escape(marks)}]", text or "")
-    return [label for part in parts if (label := _label(part))]
+    labels = map(_label, parts)
+    return [label for label in labels if label]
 
 
 def _label(text: str | None) -> str | None:

@@ -29,7 +29,9 @@ SCORE = re.compile(
 def exact_key(text: str) -> str | float:
     """Return an outcome as `means` compares it: a number, or text without regard to case."""
     stripped = text.strip()
-    return float(stripped) if re.fullmatch(NUMBER, stripped) else stripped.casefold()
+    if re.fullmatch(NUMBER, stripped):
+        return float(stripped)
+    return stripped.casefold()
 
 
 def outcome_key(text: str) -> str | float:
@@ -49,14 +51,20 @@ def outcome_key(text: str) -> str | float:
 def _share_in(text: str) -> float | None:
     """Return the share of left that percentages say; None where a text holds none."""
     found = PERCENT.fullmatch(text)
-    if found is None or not (found["sign"] or (found["right"] and "/" in text)):
+    if found is None:
+        return None
+    both_sides = found["right"] and "/" in text
+    if not found["sign"] and not both_sides:
         return None
     left = float(found["left"].replace(",", "."))
     if found["right"] is None:
         return left / 100
-    both = left + float(found["right"].replace(",", "."))
+    right = float(found["right"].replace(",", "."))
+    both = left + right
     # Two percentages that are rounded may miss 100 by 1 at most
-    return left / both if abs(both - 100) <= 1 else None
+    if abs(both - 100) > 1:
+        return None
+    return left / both
 
 
 def difference(text: str) -> float | None:
@@ -73,8 +81,10 @@ def difference(text: str) -> float | None:
         difference = float(found[1]) - float(found[2])
     elif re.fullmatch(SETS, score.strip()):
         games = re.findall(r"(\d+)-(\d+)", score)
-        difference = float(sum(np.sign(int(one) - int(other)) for one, other in games))
+        leads = [np.sign(int(one) - int(other)) for one, other in games]
+        difference = float(sum(leads))
     if letter is None or difference is None:
         return difference
     sign = {"w": 1, "l": -1}.get(letter, 0)
-    return sign * abs(difference) if bool(difference) == bool(sign) else None
+    agree = bool(difference) == bool(sign)
+    return sign * abs(difference) if agree else None

@@ -1,4 +1,4 @@
-"""What each value of an outcome means, and the choice of the coding that a log uses.
+"""The choice of the coding that a log uses, which says what each value of an outcome means.
 
 What the user says (``means=``, ``grades=``, ``coding=``) is taken as it is. Else the outcomes of a
 log are read in the one of these ways that reads most of its rows:
@@ -24,71 +24,36 @@ who lost (``worse``), or that 1 is of the right side (``right_better``), is read
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from bayesduel.data.read.columns import plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
-from bayesduel.data.read.outcome_text import difference, exact_key, outcome_key
-from bayesduel.data.read.rows import NUMBER, Coded
-from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, TIES, WORDS
+from bayesduel.data.read.meaning import MEANS, RESULTS, TIE_WORDS, Code, Meaning, folded, means_of
+from bayesduel.data.read.outcome_text import difference, outcome_key
+from bayesduel.data.read.rows import Coded, are_numbers
+from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, WORDS
 from bayesduel.data.votes import LARGEST_GRADE
-from bayesduel.system.arguments import as_options, by_reader, shown_value, text_of
+from bayesduel.system.arguments import as_options, by_reader
 from bayesduel.text import count, join, shorten
 
 __all__ = [
     "CODINGS",
     "INDEX",
-    "LOSERS_NAME",
-    "MEANS",
     "NAMED",
     "SCORED",
-    "WINNERS_NAME",
-    "Code",
-    "Meaning",
     "choose_meaning",
     "coding_of",
-    "grades_of",
-    "means_of",
     "results_of",
     "says_both_bad",
 ]
 
 
-class Code(IntEnum):
-    """What the outcome of a row says, as the numbers of a column of codes."""
-
-    LEFT = 1
-    RIGHT = -1
-    TIE = 0
-    UNREADABLE = 2  # not understood
-    LEFT_OUT = 3  # the user said to leave it out
-
-
-RESULTS: dict[int, str] = {Code.LEFT: "left", Code.RIGHT: "right", Code.TIE: "tie"}
-SAID: dict[str, int] = {
-    "left": Code.LEFT,
-    "right": Code.RIGHT,
-    "tie": Code.TIE,
-    "none": Code.LEFT_OUT,
-}  # by `means`
-WON: dict[int, str] = {
-    Code.LEFT: "left wins",
-    Code.RIGHT: "right wins",
-    Code.TIE: "tie",
-    Code.LEFT_OUT: "left out",
-}
 SHOWN = 12  # values that a message lists: those of most codings are fewer
-WINNERS_NAME = "the winner's name"
-LOSERS_NAME = "the loser's name"
-
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
-TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, Code.TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
     "1/0/0.5": {1.0: Code.LEFT, 0.0: Code.RIGHT, 0.5: Code.TIE},
     "1/-1/0": {1.0: Code.LEFT, -1.0: Code.RIGHT, 0.0: Code.TIE},
@@ -115,7 +80,6 @@ CODINGS = (
     GRADED,
     SCORED,
 )
-MEANS = "means"  # how outcomes are read where the user says what each value means
 # Names of columns in which 0 may stand for the first of two, as an index does.
 WHICH = "winner|label|index|preferred|preference|choice|chosen|selected|best|better|pick|target"
 WHOSE = "response|answer|model|option|output|system|candidate|item|side|completion"
@@ -133,167 +97,8 @@ DECISIVE: dict[tuple[str, str] | str | None, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """One way to read outcomes."""
-
-    coding: str  # its name, one of `CODINGS` or `MEANS`
-    accepted: str  # the outcomes that are understood, for messages
-    codes: Mapping[str | float, int]  # 1, -1 or 0 (left, right, tie) of each plain word and number
-    by_name: bool = False  # whether an outcome may be the label of the winner
-    loser: bool = False  # or of the loser
-    # whether it was asked for, or the outcomes of the log leave no other that agrees on them
-    settled: bool = True
-    others: tuple[str, ...] = ()  # codings that read as many rows of the log with another result
-    # how much better left is, for each plain word and number, where that is what is said
-    grades: Mapping[str | float, int] | None = None
-    margins: Mapping[str | float, float] | None = None  # left's score minus right's, likewise
-    shares: Mapping[str | float, float] | None = None  # the probability that left is better
-    exact: bool = False  # whether words are compared as they are written, but for case
-    said: Mapping[str, str | None] | None = None  # the ``means`` that reads the same again
-    # what each value means, "?" for those that are not understood; none where numbers say it
-    to_complete: tuple[tuple[str, str], ...] = ()
-
-    def key(self, text: str) -> str | float:
-        """Return an outcome as it is looked up."""
-        return exact_key(text) if self.exact else outcome_key(text)
-
-    @property
-    def sized(self) -> bool:
-        """Whether grades have several sizes beside ties, so that they say more than who won."""
-        return self.grades is not None and len({abs(k) for k in self.grades.values()} - {0}) > 1
-
-    def graded(self, outcome: Coded) -> np.ndarray | None:
-        """Return the grade of each row, int8; None where they say no more than who won."""
-        if self.grades is None or not self.sized:
-            return None
-        by_text = [self.grades.get(self.key(text), 0) for text in outcome.values]
-        return np.array([*by_text, 0], dtype=np.int8)[outcome.code]
-
-    def margin(self, outcome: Coded) -> np.ndarray | None:
-        """Return the margin of each row; None where outcomes are not scores."""
-        return None if self.margins is None else self._numbers(self.margins, outcome)
-
-    def share(self, outcome: Coded) -> np.ndarray | None:
-        """Return left's share of each soft vote, NaN of the others; None where none is soft."""
-        return None if self.shares is None else self._numbers(self.shares, outcome)
-
-    def _numbers(self, numbers: Mapping[str | float, float], outcome: Coded) -> np.ndarray:
-        by_text = [numbers.get(self.key(text), np.nan) for text in outcome.values]
-        return np.array([*by_text, np.nan])[outcome.code]
-
-    def read(self, left: Coded, right: Coded, outcome: Coded) -> np.ndarray:
-        """Return the code of each row: 1 left, -1 right, 0 tie, as `Code`; int8."""
-        missing = self.codes.get("", Code.UNREADABLE) if self.exact else Code.UNREADABLE
-        by_text = [self.codes.get(self.key(text), Code.UNREADABLE) for text in outcome.values]
-        if not self.by_name:
-            return np.array([*by_text, missing], dtype=np.int8)[outcome.code]
-        arms = set() if self.exact else _folded(left) | _folded(right)
-        for k, text in enumerate(outcome.values):
-            if text.strip().casefold() in arms:  # an arm called "draw" is an arm
-                by_text[k] = Code.UNREADABLE
-        result = np.array([*by_text, missing], dtype=np.int8)[outcome.code]
-        said = self.exact & (result != Code.UNREADABLE)
-        for fold in (str.casefold, str):  # the exact spelling has the last word
-            ids: dict[str, int] = {}
-            is_left, is_right = (
-                _numbered(outcome, fold, ids, -1) == _numbered(side, fold, ids, -2)
-                for side in (left, right)
-            )
-            result[is_left & ~is_right & ~said] = Code.RIGHT if self.loser else Code.LEFT
-            result[is_right & ~is_left & ~said] = Code.LEFT if self.loser else Code.RIGHT
-            result[is_left & is_right & ~said] = Code.TIE  # a duel with itself
-        return result
-
-    def says(self, text: str) -> str:
-        """Return what a value means, in words; "" where the value is not understood."""
-        key = self.key(text)
-        code = self.codes.get(key)
-        if self.by_name and code is None:
-            return LOSERS_NAME if self.loser else WINNERS_NAME
-        if code is None:
-            return ""
-        if self.shares is not None and key in self.shares:
-            return f"left is better with probability {self.shares[key]:g}"
-        if self.sized and self.grades is not None and self.grades.get(key):
-            return f"grade {self.grades[key]:+d}: {WON[code]}"
-        return WON[code]
-
-
 LOSERS = Meaning(LOSER, "the loser's name or tie", TIE_WORDS, by_name=True, loser=True)
 NAMES = Meaning(NAMED, "the winner's name or tie", TIE_WORDS, by_name=True)
-
-
-def means_of(means: Mapping[Any, Any]) -> Meaning:
-    """Return the meaning that a user gives to each value.
-
-    means: by value (text or a number) "left", "right", "tie", a grade ("grade -2"), a share (a
-        number from 0 to 1, the probability that left is better) or None, which leaves the row out.
-        Where no value means a side, the name of an arm is the winner's.
-    Raises TypeError or ValueError if it is anything else, or a value has two meanings.
-    """
-    if not isinstance(means, Mapping) or not means:
-        raise TypeError(
-            "means should be a dictionary of what each value means, such as "
-            f"{{0: 'left', 1: 'tie', 2: 'right', 'error': None}}, got {shown_value(means)}"
-        )
-    codes: dict[str | float, int] = {}
-    grades: dict[str | float, int] = {}
-    shares: dict[str | float, float] = {}
-    said: dict[str, str | None] = {}
-    for value, meaning in means.items():
-        text = text_of(value) or ""
-        key = exact_key(text)
-        word = str("none" if meaning is None else meaning).strip().casefold()
-        graded = re.fullmatch(rf"grade\s*([+-]?[0-{LARGEST_GRADE}])", word)
-        if key in codes:
-            raise ValueError(f"means should have one meaning for each value, got {value!r} twice")
-        if graded:
-            grades[key] = int(graded[1])
-            codes[key] = int(np.sign(grades[key]))
-        elif word in SAID:
-            codes[key] = SAID[word]
-        elif re.fullmatch(NUMBER, word) and 0 <= float(word) <= 1:
-            shares[key] = float(word)
-            codes[key] = Code.LEFT if float(word) >= 0.5 else Code.RIGHT
-        else:
-            raise ValueError(
-                f"{by_reader('means', '--means')} should give left, right, tie, a grade such as "
-                f"'grade -2', a share from 0 to 1, or {by_reader('None', 'none')} (left out) for "
-                f"each value, got {meaning!r} for {value!r}"
-            )
-        said[text] = None if word == "none" else word
-    if grades and any(abs(code) == Code.LEFT for key, code in codes.items() if key not in grades):
-        raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
-    return Meaning(
-        MEANS,
-        f"{join(list(said), word='or', quote=True)}, as {as_options(means=None)} says; add the "
-        "value there (none: leave out its rows)",
-        codes,
-        by_name={*codes.values()} <= {Code.TIE, Code.LEFT_OUT} and not grades,
-        grades=grades or None,
-        shares=shares or None,
-        exact=True,
-        said=said,
-    )
-
-
-def grades_of(ends: tuple[int, int]) -> Meaning:
-    """Return the meaning of whole numbers from the best for left to the best for right.
-
-    ends: (1, 5): 1 says that left is much better, 5 that right is, 3 that they are equal. Of an
-        even number of steps none is equal.
-    """
-    first, last = ends
-    step = 1 if last > first else -1
-    values = list(range(first, last + step, step))
-    middle = (len(values) - 1) / 2
-    means = {}
-    for k, value in enumerate(values):
-        distance = middle - k
-        grade = int(np.sign(distance) * np.ceil(abs(distance)))
-        means[str(value)] = f"grade {grade:+d}"
-    return replace(means_of(means), accepted=f"a whole number from {first} to {last} (grades)")
 
 
 def choose_meaning(
@@ -320,44 +125,52 @@ def choose_meaning(
     }
     values = _Values(outcome, n, columns[2])
     if coding is not None:
-        asked = (ways | {PERCENTS: _percent_way(outcome), NAMED: NAMES, LOSER: LOSERS})[
-            coding if coding != OWN else _own_coding(columns)
-        ]
+        ways |= {PERCENTS: _percent_way(outcome), NAMED: NAMES, LOSER: LOSERS}
+        asked = ways[_own_coding(columns) if coding == OWN else coding]
         if coding == GRADED:
             values.check_grades()
         return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
     sides = side_of(*columns[:2]) or ()  # X is no tie beside Y
     for name, way in ways.items():
-        codes = {
-            key: code for key, code in way.codes.items() if code != Code.TIE or key not in sides
-        }
+        tied_sides = {key for key in sides if way.codes.get(key) == Code.TIE}
+        codes = {key: code for key, code in way.codes.items() if key not in tied_sides}
         ways[name] = replace(way, codes=codes)
     sided = _sided_way(outcome, sides)
-    ways |= {} if sided is None else {sided.coding: sided}
+    if sided is not None:
+        ways[sided.coding] = sided
     times = values.times
     chosen, most, clash = _best(ways, times, columns)
-    if _folded(outcome) & (_folded(left) | _folded(right)):
+    arms = folded(left) | folded(right)
+    if folded(outcome) & arms:
         named = NAMES.read(left, right, outcome)
         by_name = n[named != Code.UNREADABLE].sum()
+        names_side = abs(named) == Code.LEFT
 
         def apart(way: Meaning) -> np.ndarray:
             coded = way.read(left, right, outcome)
-            return (coded != named) & (coded != Code.UNREADABLE) & (abs(named) == Code.LEFT)
+            readable = coded != Code.UNREADABLE
+            return (coded != named) & readable & names_side
 
         if by_name >= most:  # of two codings, the one that agrees with the names
-            chosen = next((way for way in (chosen, *clash) if not apart(way).any()), chosen)
+            agreeing = (way for way in (chosen, *clash) if not apart(way).any())
+            chosen = next(agreeing, chosen)
         differs = apart(chosen)
-        if differs.any() and min(most, by_name) >= 0.9 * max(most, by_name):
+        close = min(most, by_name) >= 0.9 * max(most, by_name)
+        if differs.any() and close:
             k = int(np.flatnonzero(differs)[0])
+            value = outcome.values[outcome.code[k]]
+            one = left.values[left.code[k]]
+            other = right.values[right.code[k]]
+            as_side = as_options(coding=chosen.coding)
+            as_arm = as_options(coding=NAMED)
             raise ValueError(
-                f"column {columns[2]!r}: {outcome.values[outcome.code[k]]!r} can be a side or an "
-                f"arm, where {left.values[left.code[k]]!r} meets {right.values[right.code[k]]!r}. "
-                f"If it is a side, use {as_options(coding=chosen.coding)}. If it is an arm, use "
-                f"{as_options(coding=NAMED)}"
+                f"column {columns[2]!r}: {value!r} can be a side or an arm, where {one!r} meets "
+                f"{other!r}. If it is a side, use {as_side}. If it is an arm, use {as_arm}"
             )
         if by_name >= most:
             settled = bool(by_name > most)
-            chosen = replace(NAMES if settled or clash else chosen, settled=settled)
+            way = NAMES if settled or clash else chosen
+            chosen = replace(way, settled=settled)
             most = by_name
             clash = []
     if most < 0.5 * values.n:
@@ -366,21 +179,25 @@ def choose_meaning(
             "label, or a grade such as 'A is much better')"
         )
     if clash:
-        shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
-        key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
+        mine = chosen.codes
+        other_codes = clash[0].codes
+        shared = times.keys() & mine.keys() & other_codes.keys()
+        key = next(k for k in shared if mine[k] != other_codes[k])
         value = next(text for text in outcome.values if outcome_key(text) == key)
-        arms = _folded(left) | _folded(right)
-        results = dict.fromkeys(RESULTS[way.codes[key]] for way in (chosen, *clash))
-        which = [
-            f"If {value!r} means {RESULTS[way.codes[key]]}, use {as_options(coding=way.coding)}"
-            f"{values.spelt_out(way, arms)}"
-            for way in (chosen, *clash)
-        ]
-        raise values.refused(f": {value!r} can mean {join(results, word='or')}", " ".join(which))
+        results = []
+        which = []
+        for way in (chosen, *clash):
+            result = RESULTS[way.codes[key]]
+            option = as_options(coding=way.coding)
+            spelt_out = values.spelt_out(way, arms)
+            results.append(result)
+            which.append(f"If {value!r} means {result}, use {option}{spelt_out}")
+        meant = join(dict.fromkeys(results), word="or")
+        raise values.refused(f": {value!r} can mean {meant}", " ".join(which))
     if times.keys() == {0.0, 1.0} and INDEX.fullmatch(plain(columns[2])):
         raise values.refused(": 1 can mean that left won, or be the second arm")
     chosen = _of_the_other(chosen, values, columns)
-    return replace(chosen, to_complete=values.completed(chosen, _folded(left) | _folded(right)))
+    return replace(chosen, to_complete=values.completed(chosen, arms))
 
 
 class _Values:
@@ -390,11 +207,13 @@ class _Values:
         self.column = column
         counted = outcome.counts(n)
         order = np.argsort(-counted, kind="stable")
-        self.counts = {outcome.values[k]: int(counted[k]) for k in order if counted[k] > 0}
+        occurring = order[counted[order] > 0]
+        self.counts = {outcome.values[k]: int(counted[k]) for k in occurring}
         self.n = sum(self.counts.values())
         self.times: dict[str | float, float] = {}
         for text, k in self.counts.items():
-            self.times[outcome_key(text)] = self.times.get(outcome_key(text), 0) + k
+            key = outcome_key(text)
+            self.times[key] = self.times.get(key, 0) + k
 
     def refused(self, rule: str, which: str = "") -> ValueError:
         """Return the error of outcomes that are not understood, with the ``means`` to complete.
@@ -403,65 +222,84 @@ class _Values:
         which: settings that may fit, as sentences.
         """
         texts = list(self.counts)[:SHOWN]
-        if all(re.fullmatch(NUMBER, text.strip()) for text in texts):
+        if are_numbers(texts):
             texts.sort(key=float)
-        seen = ", ".join(f"{shorten(t, 40)!r} ({self.counts[t]:,})" for t in texts)
-        if len(self.counts) > SHOWN:
-            seen += f" and {count(len(self.counts) - SHOWN, 'other value')}"
+        shown = [f"{shorten(text, 40)!r} ({self.counts[text]:,})" for text in texts]
+        seen = ", ".join(shown)
+        n_more = len(self.counts) - SHOWN
+        if n_more > 0:
+            more = count(n_more, "other value")
+            seen += f" and {more}"
         means = as_options(means=dict.fromkeys(texts, "?"))
-        numbers = [k for k in self.times if isinstance(k, float)]
-        signed = min(numbers, default=0) < 0 < max(numbers, default=0)
-        also = ""
-        if numbers and not signed and 1 < max(numbers) <= 100 and len(numbers) == len(self.times):
-            ends = "BEST_FOR_LEFT,BEST_FOR_RIGHT"
-            grades = by_reader(f"grades=({ends.replace(',', ', ')})", f"--grades {ends}")
-            percent = as_options(coding="percent")
-            also = f". If the values are a scale, use {grades}"
-            also += f". If the values are percentages of left, use {percent}"
-        if signed and len(numbers) == len(self.times):
-            also = (
-                ". If a positive number says that left is better, use "
-                f"{as_options(coding='grades')} or "
-                f"{as_options(margin=self.column, outcome=False)}"
-            )
         none = by_reader("None", "none")
         say = f"{which} Else say" if which else "Say"
+        also = self._other_options()
         return ValueError(
             f"column {self.column!r}{rule}. Its values are {seen}. {say} what each value means by "
             f"{means} (in place of each ? put left, right, tie, a grade such as 'grade -2', or "
             f"{none}, which leaves the row out){also}"
         )
 
+    def _other_options(self) -> str:
+        """Return the options that may fit where all values are numbers, as sentences, or ""."""
+        numbers = [k for k in self.times if isinstance(k, float)]
+        if not numbers or len(numbers) < len(self.times):
+            return ""
+        largest = max(numbers)
+        if min(numbers) < 0 < largest:
+            grades = as_options(coding="grades")
+            margin = as_options(margin=self.column, outcome=False)
+            return f". If a positive number says that left is better, use {grades} or {margin}"
+        if not 1 < largest <= 100:
+            return ""
+        grades = by_reader(
+            "grades=(BEST_FOR_LEFT, BEST_FOR_RIGHT)", "--grades BEST_FOR_LEFT,BEST_FOR_RIGHT"
+        )
+        percent = as_options(coding="percent")
+        return (
+            f". If the values are a scale, use {grades}"
+            f". If the values are percentages of left, use {percent}"
+        )
+
     def spelt_out(self, way: Meaning, arms: set[str]) -> str:
         """Return what values mean by a way, as the end of a sentence."""
         meant = [f"{text} is {result}" for text, result in self.completed(way, arms)]
-        known = join([words for words in meant if not words.endswith("?")], SHOWN)
+        understood = [words for words in meant if not words.endswith("?")]
+        known = join(understood, SHOWN)
         return f" ({known})." if known else "."
 
     def completed(self, way: Meaning, arms: set[str]) -> tuple[tuple[str, str], ...]:
         """Return what values mean, "?" for the rest; nothing where numbers say what they mean."""
         if way.shares or way.margins or way.sized:
             return ()
-        texts = [t for t in self.counts if not way.by_name or t.strip().casefold() not in arms]
-        meant = {
-            t: RESULTS.get(way.codes.get(way.key(t), Code.UNREADABLE), "?") for t in texts[:SHOWN]
-        }
+        texts = list(self.counts)
+        if way.by_name:
+            texts = [text for text in texts if text.strip().casefold() not in arms]
+        meant = []
+        for text in texts[:SHOWN]:
+            code = way.codes.get(way.key(text), Code.UNREADABLE)
+            result = RESULTS.get(code, "?")
+            meant.append((text, result))
         order = [*RESULTS.values(), "?"]
-        texts = sorted(meant, key=lambda text: order.index(meant[text]))
-        return tuple((text, meant[text]) for text in texts)
+        return tuple(sorted(meant, key=lambda one: order.index(one[1])))
 
     def check_grades(self) -> None:
         """Raise ValueError if whole numbers are grades of one sign, whose middle is not known."""
         numbers = [key for key in self.times if isinstance(key, float)]
-        if len(numbers) > 1 and not min(numbers) < 0:
-            least = min(numbers)
-            most = max(numbers)
-            ends = tuple(int(n) if n.is_integer() else n for n in (least, most))
-            raise ValueError(
-                f"column {self.column!r} should have grades of both signs, got {least:g} to "
-                f"{most:g}; say the number that is best for left, then for right: "
-                f"{as_options(grades=ends)} or {as_options(grades=ends[::-1])}"
-            )
+        if len(numbers) < 2:
+            return
+        least = min(numbers)
+        most = max(numbers)
+        if least < 0:
+            return
+        ends = tuple(int(n) if n.is_integer() else n for n in (least, most))
+        low_is_left = as_options(grades=ends)
+        high_is_left = as_options(grades=ends[::-1])
+        raise ValueError(
+            f"column {self.column!r} should have grades of both signs, got {least:g} to "
+            f"{most:g}; say the number that is best for left, then for right: "
+            f"{low_is_left} or {high_is_left}"
+        )
 
 
 def _of_the_other(way: Meaning, values: _Values, columns: tuple[str, str, str]) -> Meaning:
@@ -474,31 +312,39 @@ def _of_the_other(way: Meaning, values: _Values, columns: tuple[str, str, str]) 
     known = {"true", "false", "yes", "no", "win", "loss", "won", "lost", 0.0, 1.0, 0.5, *TIE_WORDS}
     flags = values.times.keys() <= known
     of_right = _names_right(outcome, left, right) and (flags or way.shares is not None)
-    if lost == of_right or way.grades or way.margins or (lost and way.shares):
+    if lost == of_right or way.grades or way.margins:
+        return way
+    if lost and way.shares:
         return way
     if way.shares:
+        in_its_order = as_options(left=right, right=left)
+        as_it_is = as_options(coding="probability")
         raise ValueError(
             f"column {outcome!r} should be a share of {left!r}, got one of {right!r}, by its name; "
-            f"name the sides in its order ({as_options(left=right, right=left)}), or "
-            f"the way it is: {as_options(coding='probability')}"
+            f"name the sides in its order ({in_its_order}), or the way it is: {as_it_is}"
         )
     if way.by_name:
         return LOSERS
-    codes = {text: way.codes.get(way.key(text)) for text in values.counts}
-    said: dict[str, str | None] = {
-        text: RESULTS[-code] for text, code in codes.items() if code is not None
-    }
+    said: dict[str, str | None] = {}
+    for text in values.counts:
+        code = way.codes.get(way.key(text))
+        if code is not None:
+            said[text] = RESULTS[-code]
     return means_of(said)
 
 
 def _names_right(outcome: str, left: str, right: str) -> bool:
     """Return whether the name of a column of 0 and 1 says that these are of the right side."""
+    sides = side_of(left, right)
     swapped = side_of(right, left)
-    first, second = side_of(left, right) or (swapped[::-1] if swapped else ("left", "right"))
+    if sides is None and swapped:
+        sides = swapped[::-1]
+    first, second = sides or ("left", "right")
     words = words_of(outcome)
     if second in words or first in words:
         return second in words and first not in words
-    return plain(right) in plain(outcome) and plain(left) not in plain(outcome)
+    name = plain(outcome)
+    return plain(right) in name and plain(left) not in name
 
 
 def coding_of(texts: Collection[str], labels: Collection[str]) -> str:
@@ -507,10 +353,14 @@ def coding_of(texts: Collection[str], labels: Collection[str]) -> str:
     labels: of the arms.
     """
     keys = {outcome_key(text) for text in texts} - TIE_WORDS.keys()
-    codings: dict[str, set[str | float]] = {NAMED: {outcome_key(label) for label in labels}}
+    if not keys:
+        return ""
+    names = {outcome_key(label) for label in labels}
+    codings: dict[str, set[str | float]] = {NAMED: names}
     codings |= {"/".join(pair): {*map(outcome_key, pair)} for pair in WORDS}
     codings |= {coding: {*codes} for coding, codes in NUMBERS.items()}
-    return next((coding for coding, known in codings.items() if keys and keys <= known), "")
+    understood = (coding for coding, known in codings.items() if keys <= known)
+    return next(understood, "")
 
 
 def results_of(texts: Collection[str]) -> dict[str, str]:
@@ -529,7 +379,8 @@ def says_both_bad(text: str) -> bool:
 
 def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Meaning]:
     """Return the ways that need no names of arms by coding, in order of preference."""
-    own = _own_coding(columns) == OWN and outcome_key(columns[0]) != outcome_key(columns[1])
+    left_word, right_word = map(outcome_key, columns[:2])
+    own = _own_coding(columns) == OWN and left_word != right_word
     pairs = {OWN: columns[:2]} if own else {}
     pairs |= {"/".join(pair): pair for pair in WORDS}
     ways = {}
@@ -537,7 +388,8 @@ def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Meaning]:
         codes = TIE_WORDS | _sides(left, right)
         ways[coding] = Meaning(coding, f"{left}, {right} or tie", codes)
     for coding, numbers in NUMBERS.items():
-        accepted = " or ".join(coding.replace("/", ", ").rsplit(", ", 1))
+        *others, last = coding.split("/")
+        accepted = f"{', '.join(others)} or {last}"
         ways[coding] = Meaning(coding, accepted, TIE_WORDS | numbers)
     return ways
 
@@ -555,12 +407,13 @@ def _soft_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are the probability that left is better."""
     keys = {outcome_key(text) for text in outcome.values}
     shares = {key: float(key) for key in keys if _is_soft(key)}
-    codes: dict[str | float, int] = {0.0: Code.RIGHT, 1.0: Code.LEFT}
-    codes |= {key: Code.LEFT if share >= 0.5 else Code.RIGHT for key, share in shares.items()}
-    words: dict[str | float, int] = {}
+    codes = dict(TIE_WORDS)
     for left, right in SIDES_SAID:
-        words |= _sides(left, right)
-    return Meaning(SOFT, "a number from 0 to 1", TIE_WORDS | words | codes, shares=shares)
+        codes |= _sides(left, right)
+    codes |= {0.0: Code.RIGHT, 1.0: Code.LEFT}
+    for key, share in shares.items():
+        codes[key] = Code.LEFT if share >= 0.5 else Code.RIGHT
+    return Meaning(SOFT, "a number from 0 to 1", codes, shares=shares)
 
 
 def _percent_way(outcome: Coded) -> Meaning:
@@ -593,10 +446,13 @@ def _sided_way(outcome: Coded, sides: Collection[str]) -> Meaning | None:
     """
     ties = TIE_WORDS.keys() - {*sides}
     words = sorted({text.strip() for text in outcome.values if outcome_key(text) not in ties})
-    if len(words) != 2 or any(isinstance(outcome_key(word), float) for word in words):
+    if len(words) != 2:
+        return None
+    keys = frozenset(map(outcome_key, words))
+    if any(isinstance(key, float) for key in keys):
         return None
     known = {frozenset(map(outcome_key, pair)) for pair in WORDS}
-    if frozenset(map(outcome_key, words)) in known:
+    if keys in known:
         return None
     for left, right in (words, words[::-1]):
         if side_of(left, right) is not None:
@@ -620,7 +476,10 @@ def _graded_way(outcome: Coded, *, numbers: bool) -> Meaning:
 def _own_coding(columns: tuple[str, str, str]) -> str:
     """Return the coding whose words are the names of the two columns of arms."""
     own = [outcome_key(name) for name in columns[:2]]
-    return next(("/".join(pair) for pair in WORDS if [*map(outcome_key, pair)] == own), OWN)
+    for pair in WORDS:
+        if [*map(outcome_key, pair)] == own:
+            return "/".join(pair)
+    return OWN
 
 
 def _best(
@@ -630,21 +489,15 @@ def _best(
 
     Given the ways in order of preference, how often each outcome occurs, and the names of columns.
     """
-    signed = times.get(-1.0, 0)
-    zeros = times.get(0.0, 0)
-    # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
-    stray = {SIGNED} if 0 < signed < 0.01 * (signed + zeros) else set()
-    stray |= set() if {0.0, 1.0, 2.0} <= times.keys() else {"1/2/0", "0/1/2"}
-    total = sum(times.values())
-    soft = sum(n for key, n in times.items() if _is_soft(key) and key != 0.5)
-    stray |= {SOFT} if soft <= 0.01 * total else set()
-    stray |= _partial(ways, times)
-    codes = {
-        way.coding: {k: way.codes[k] for k in times if k in way.codes}
-        for way in ways.values()
-        if way.coding not in stray
-    }
-    read = {coding: sum(times[k] for k in found) for coding, found in codes.items()}
+    stray = _stray(times) | _partial(ways, times)
+    codes = {}
+    read = {}
+    for way in ways.values():
+        if way.coding in stray:
+            continue
+        found = {key: way.codes[key] for key in times if key in way.codes}
+        codes[way.coding] = found
+        read[way.coding] = sum(times[key] for key in found)
     most = max(read.values())
     equal = [coding for coding in codes if read[coding] == most]
 
@@ -653,17 +506,37 @@ def _best(
         mine = codes[one]
         return [c for c in among if any(mine.get(k, v) != v for k, v in codes[c].items())]
 
-    decided = [DECISIVE.get(by) for by in (plain(columns[2]), side_of(*columns[:2]))]
-    if not any(isinstance(outcome_key(name), float) for name in columns[:2]):
+    *arms, outcome = columns
+    decided = [DECISIVE.get(plain(outcome)), DECISIVE.get(side_of(*arms))]
+    if not any(isinstance(outcome_key(name), float) for name in arms):
         decided.insert(0, _own_coding(columns))
-    named = [c for c in decided if c is not None and read.get(c, -1) >= 0.9 * most]
+    enough = 0.9 * most
+    named = [c for c in decided if c is not None and read.get(c, -1) >= enough]
     both_sides = [c for c in equal if {Code.LEFT, Code.RIGHT} <= {*codes[c].values()}]
-    best = (named or both_sides or equal)[0]
+    candidates = named or both_sides or equal
+    best = candidates[0]
     others = apart(best, equal)
-    settled = bool(others) or not set(equal) - {best}
-    clash = [] if named else apart(best, both_sides or equal)
+    settled = bool(others) or equal == [best]
+    clash = [] if named else apart(best, candidates)
     chosen = replace(ways[best], settled=settled, others=tuple(others))
     return chosen, read[best], [ways[c] for c in clash]
+
+
+def _stray(times: Mapping[str | float, float]) -> set[str]:
+    """Return the codings of numbers that too few rows, or none, speak for."""
+    stray = set()
+    signed = times.get(-1.0, 0)
+    zeros = times.get(0.0, 0)
+    # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
+    if 0 < signed < 0.01 * (signed + zeros):
+        stray.add(SIGNED)
+    if not {0.0, 1.0, 2.0} <= times.keys():
+        stray |= {"1/2/0", "0/1/2"}
+    total = sum(times.values())
+    soft = sum(n for key, n in times.items() if _is_soft(key) and key != 0.5)
+    if soft <= 0.01 * total:
+        stray.add(SOFT)
+    return stray
 
 
 def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) -> set[str]:
@@ -674,20 +547,10 @@ def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) ->
     """
     numbers = {key: n for key, n in times.items() if isinstance(key, float) and isfinite(key)}
     total = sum(numbers.values())
-    lost = {
-        coding: sum(n for key, n in numbers.items() if key not in ways[coding].codes)
-        for coding in (*NUMBERS, SOFT)
-    }
-    return {coding for coding, n in lost.items() if 0.01 * total < n < total}
-
-
-def _folded(column: Coded) -> set[str]:
-    return {text.strip().casefold() for text in column.values}
-
-
-def _numbered(
-    column: Coded, fold: Callable[[str], str], ids: dict[str, int], missing: int
-) -> np.ndarray:
-    """Return a number for each row's text, the same for texts that `fold` makes equal."""
-    places = [ids.setdefault(fold(text.strip()), len(ids)) for text in column.values]
-    return np.array([*places, missing])[column.code]
+    partial = set()
+    for coding in (*NUMBERS, SOFT):
+        known = ways[coding].codes
+        lost = sum(n for key, n in numbers.items() if key not in known)
+        if 0.01 * total < lost < total:
+            partial.add(coding)
+    return partial

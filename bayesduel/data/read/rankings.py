@@ -36,7 +36,7 @@ from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orde
 from bayesduel.data.read.reading import not_used
 from bayesduel.data.read.reading_options import OF_RANKINGS, RANKING_ROLES, Given, OnBad
 from bayesduel.data.read.roles import ROLES, arms_in, goes_on
-from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.rows import are_numbers
 from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import open_log
 from bayesduel.data.read.words import OF_PLACES, ORDINALS, OUTCOMES
@@ -222,11 +222,13 @@ def read_rankings(
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
     found = dict(given)
-    if given["ranking"] is not None and not isinstance(given["ranking"], str):
-        found["ranking"] = texts_of(given["ranking"], "ranking")
+    ranking = given["ranking"]
+    if ranking is not None and not isinstance(ranking, str):
+        found["ranking"] = texts_of(ranking, "ranking")
     for role in FORM_ROLES:
-        if found[role] is not None and not isinstance(found[role], tuple):
-            check_names(found[role], role)
+        column = found[role]
+        if column is not None and not isinstance(column, tuple):
+            check_names(column, role)
     for role in BESIDE:
         check_type(given[role], str | bool | None, role, "the name of a column, or False")
     check_type(given["by"], str | None, "by", "the name of a column")
@@ -294,22 +296,24 @@ def _read(
     used = {*found.values(), *kept, *source.taken}
     unread = tuple(name for name in source.columns() if name not in used)
     asked = {**given, **columns}
+    guessed = []
+    for role, column in found.items():
+        own_name = column == role or "_" in role
+        if asked.get(role) is None and not own_name:
+            guessed.append(role)
+    bad_rows = [(places[k], what) for k, what in sorted(said.faults.items())]
     summary = ReadSummary(
         source=source.words,
         files=source.files,
         columns=found,
-        guessed=tuple(
-            role
-            for role, column in found.items()
-            if asked.get(role) is None and column != role and "_" not in role
-        ),
+        guessed=tuple(guessed),
         unread=unread,
         reading=_options_of(source, found, given),
         n_rows=len(every),
         n_left_out=len(every) - len(rows),
         n_ties_dropped=len(said.nothing),
         n_bad_rows=len(said.faults),
-        bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
+        bad_rows=tuple(bad_rows),
     )
     source.say(*source.remarks(), *_notices(summary, said, _texts(source, unread)))
     lines = [*not_used(source, used)]
@@ -317,13 +321,19 @@ def _read(
     def log_of(rankings: Sequence[int], words: str) -> Rankings:
         """Return the log of some of the orders, from what is called so in words."""
         own = [said.rows[k] for k in rankings]
-        labels = {role: [_label(texts[role][k]) for k in own] for role in OF_UNITS if role in texts}
-        weight = [float(texts["weight"][k] or "") for k in own] if "weight" in texts else None
+        labels = {}
+        for role in OF_UNITS:
+            if role in texts:
+                labels[role] = [_label(texts[role][k]) for k in own]
+        weight = None
+        if "weight" in texts:
+            weight = [float(texts["weight"][k] or "") for k in own]
+        of_kept = {name: [_label(column[k]) for k in own] for name, column in kept.items()}
         try:
             log = Rankings.from_orders(
                 [said.orders[k] for k in rankings],
                 weight=weight,
-                keep={name: [_label(column[k]) for k in own] for name, column in kept.items()},
+                keep=of_kept,
                 read_summary=replace(summary, source=words),
                 **labels,
             )
@@ -336,8 +346,12 @@ def _read(
         return log_of(range(len(said.orders)), source.words)
     parts: dict[str, list[int]] = {}
     for k, row in enumerate(said.rows):
-        parts.setdefault(_label(texts["by"][row]) or "", []).append(k)
-    return {label: log_of(parts[label], f"{source.words}, {by}={label}") for label in sorted(parts)}
+        label = _label(texts["by"][row]) or ""
+        parts.setdefault(label, []).append(k)
+    logs = {}
+    for label, own_rankings in sorted(parts.items()):
+        logs[label] = log_of(own_rankings, f"{source.words}, {by}={label}")
+    return logs
 
 
 def _options_of(
@@ -347,9 +361,12 @@ def _options_of(
     named: dict[str, Any] = {"shape": given["shape"]}
     if not source.roles:
         named = {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
-    asked = {name: given[name] for name in (*FORM_ROLES, "where", "decimal", "keep") if given[name]}
-    named |= {name: list(v) if isinstance(v, tuple) else v for name, v in asked.items()}
-    named |= {"weight": False} if given["weight"] is False else {}
+    for name in (*FORM_ROLES, "where", "decimal", "keep"):
+        asked = given[name]
+        if asked:
+            named[name] = list(asked) if isinstance(asked, tuple) else asked
+    if given["weight"] is False:
+        named["weight"] = False
     return {name: value for name, value in named.items() if value is not None}
 
 
@@ -365,7 +382,8 @@ def _with_reading(log: Rankings, source: "Source", said: Found, unread: Sequence
         lines = [line._replace(column=own.get(line.role, line.column)) for line in lines]
     together = f"all arms in one place ({_counted(said.nothing)})"
     for why, n in (*source.left_out(), (together, len(said.nothing))):
-        lines += [Line(LEFT_OUT, "", why, n)] if n else []
+        if n:
+            lines.append(Line(LEFT_OUT, "", why, n))
     understood = replace(known, lines=(*lines, *unread))
     return replace(log, read_summary=replace(log.read_summary, understood=understood))
 
@@ -375,8 +393,9 @@ def rankings_in(path_or_frame: "Readable", **options: Any) -> Any:
 
     `options` are those of :func:`read_rankings`.
     """
-    shape = options.get("shape")
-    return read_rankings(path_or_frame, **options) if holds_rankings(path_or_frame, shape) else None
+    if not holds_rankings(path_or_frame, options.get("shape")):
+        return None
+    return read_rankings(path_or_frame, **options)
 
 
 def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
@@ -417,13 +436,21 @@ def ranking_columns(
     if not given and {*known} & {*BETWEEN}:
         return None
 
-    def column(role: str) -> str | None:
-        return given.get(role) or next((known[n] for n in NAMES[role] if n in known), None)
+    def columns_of(roles: Sequence[str]) -> dict[str, str]:
+        """Return the columns of some roles, those that there are."""
+        found = {}
+        for role in roles:
+            usual = (known[name] for name in NAMES[role] if name in known)
+            column = given.get(role) or next(usual, None)
+            if column is not None:
+                found[role] = column
+        return found
 
-    optional = {role: name for role in OPTIONAL if (name := column(role)) is not None}
+    optional = columns_of(OPTIONAL)
     for form in FORMS:
-        found = {role: name for role in form if (name := column(role)) is not None}
-        if len(set(found.values())) == len(form) and not {*given} - {*form, *OPTIONAL}:
+        found = columns_of(form)
+        others = {*given} - {*form, *OPTIONAL}
+        if len(set(found.values())) == len(form) and not others:
             wanted = OPTIONAL if "best" in form else OPTIONAL[1:]
             extra = {role: optional[role] for role in wanted if role in optional}
             own = {role: name for role, name in extra.items() if role in given}
@@ -451,15 +478,16 @@ def columns_in(
         counts = [name for name in names if plain(name) in NAMES["weight"]]
         found = ({"weight": counts[0]} if counts else {}) | found
     if found is not None and not sure and all(name.strip().isdecimal() for name in found.values()):
-        read = source.peek(take(names, source.name, found), PEEK).values()
-        numbers = all(re.fullmatch(NUMBER, text.strip()) for one in read for text in one.values)
-        return None if numbers else found
+        read = source.peek(take(names, source.name, found), PEEK)
+        texts = [text for column in read.values() for text in column.values]
+        return None if are_numbers(texts) else found
     if found is not None or given or arms_in(names):
         return found
     for name, column in source.peek(Columns({name: name for name in names}), PEEK).items():
         orders = [text.split(">") for text in column.texts if text and text.strip()]
         arms = {arm.strip() for order in orders for arm in order}
-        if len(arms) > 2 and all(len(order) > 1 for order in orders) and "" not in arms:
+        all_ordered = all(len(order) > 1 for order in orders)
+        if len(arms) > 2 and all_ordered and "" not in arms:
             return ranking_columns(names, {"order": name})
     return None
 
@@ -473,9 +501,10 @@ def _columns_of_places(names: Sequence[str]) -> list[str]:
         of = next(beside, "")
         rest = word.removeprefix(of).removesuffix(of)
         number = re.fullmatch("([0-9]{1,2})(st|nd|rd|th|º|ª)?", rest)
-        alone = number is not None and number[2] is None
         place = int(number[1]) if number else PLACE_WORDS.get(rest, 0)
-        if place and not (alone and of in OF_CHOICES and not word.isdecimal()):
+        without_ending = number is not None and number[2] is None
+        numbers_a_choice = without_ending and of in OF_CHOICES and not word.isdecimal()
+        if place and not numbers_a_choice:
             found.setdefault(of, {})[place] = name
     for places in found.values():
         order = sorted(places)
@@ -511,7 +540,8 @@ def _rows_of_rankings(rows: Mapping[int, Row]) -> Found:
             continue
         found.orders.append(order)
         found.rows.append(k)
-        n_shared += "=" in (row.get("order") or "")
+        text = row.get("order") or ""
+        n_shared += "=" in text
     return found._replace(n_shared=n_shared)
 
 
@@ -525,17 +555,16 @@ def _rows_of_long(rows: Mapping[int, Row]) -> Found:
             _check_weight(rows[first])
         except ValueError as error:
             wrong[first] = str(error)
-    sound = [k for k, first in enumerate(told.first) if first not in wrong]
-    tied = [k for k in sound if orders_nothing(told.orders[k])]
-    real = sorted({*sound} - {*tied})
-    return Found(
-        orders=[told.orders[k] for k in real],
-        rows=[told.first[k] for k in real],
-        faults={**wrong, **told.faults},
-        n_shared=0,
-        nothing=[" = ".join(told.orders[k][0]) for k in tied],
-        unplaced=told.unplaced,
-    )
+    found = Found([], [], {**wrong, **told.faults}, 0, [], told.unplaced)
+    for first, order in zip(told.first, told.orders, strict=True):
+        if first in wrong:
+            continue
+        if orders_nothing(order):
+            found.nothing.append(" = ".join(order[0]))
+            continue
+        found.orders.append(order)
+        found.rows.append(first)
+    return found
 
 
 def _check_weight(row: Row) -> None:
@@ -559,39 +588,51 @@ def _notices(
         words = ", ".join(f"{role}={summary.columns[role]}" for role in summary.guessed)
         yield f"{words} (guessed)"
     if summary.n_left_out:
-        yield f"left out: {HEADER_AGAIN} ({count(summary.n_left_out, 'row')})"
+        n_rows = count(summary.n_left_out, "row")
+        yield f"left out: {HEADER_AGAIN} ({n_rows})"
     if summary.bad_rows:
         place, what = summary.bad_rows[0]
-        yield f"left out {count(summary.n_bad_rows, 'bad row')}, the first at {place}: {what}"
+        n_rows = count(summary.n_bad_rows, "bad row")
+        yield f"left out {n_rows}, the first at {place}: {what}"
     if said.nothing:
+        n_rankings = count(len(said.nothing), "ranking")
+        words = _counted(said.nothing)
         yield (
-            f"left out {count(len(said.nothing), 'ranking')} that put all arms in one place "
-            f"({_counted(said.nothing)}): they say nothing of an order"
+            f"left out {n_rankings} that put all arms in one place "
+            f"({words}): they say nothing of an order"
         )
     if said.n_shared:
-        yield (
-            f"{count(said.n_shared, 'ranking')} join arms by '=': they share a place, in no order"
-        )
+        n_rankings = count(said.n_shared, "ranking")
+        yield f"{n_rankings} join arms by '=': they share a place, in no order"
     if said.unplaced:
         n = len(said.unplaced)
         have = "has" if n == 1 else "have"
+        n_entries = count(n, "entry")
+        words = _counted(said.unplaced)
         yield (
-            f"{count(n, 'entry')} {have} no rank ({_counted(said.unplaced)}): they rank below all "
+            f"{n_entries} {have} no rank ({words}): they rank below all "
             "arms with a rank, in no order"
         )
     if unread:
-        judged = not {*OF_UNITS}.isdisjoint(summary.columns)
-        few = [name if judged else _repeated(name, unread[name]) for name in [*unread][:NAMED]]
-        more = f" and {count(len(unread) - NAMED, 'other')}" if len(unread) > NAMED else ""
-        yield f"not used: {', '.join(few)}{more}"
+        few = [*unread][:NAMED]
+        if {*OF_UNITS}.isdisjoint(summary.columns):
+            few = [_repeated(name, unread[name]) for name in few]
+        names = ", ".join(few)
+        n_more = len(unread) - NAMED
+        more = ""
+        if n_more > 0:
+            others = count(n_more, "other")
+            more = f" and {others}"
+        yield f"not used: {names}{more}"
 
 
 def _counted(words: Iterable[str]) -> str:
     """Return the words that occur, with their counts."""
-    return join(
-        [f"{n:,} {word!r}" if word else f"{n:,} blank" for word, n in Counter(words).most_common()],
-        NAMED,
-    )
+    counted = []
+    for word, n in Counter(words).most_common():
+        shown_as = repr(word) if word else "blank"
+        counted.append(f"{n:,} {shown_as}")
+    return join(counted, NAMED)
 
 
 def _repeated(name: str, values: Sequence[str | None]) -> str:
@@ -599,7 +640,10 @@ def _repeated(name: str, values: Sequence[str | None]) -> str:
     counts = Counter(value for value in values if value is not None)
     if len(counts) < 2 or min(counts.values()) < 2:
         return name
-    return f"{name} ({len(counts):,} values in {len(values):,} rows; {as_options(judge=name)}?)"
+    n_values = len(counts)
+    n_rows = len(values)
+    option = as_options(judge=name)
+    return f"{name} ({n_values:,} values in {n_rows:,} rows; {option}?)"
 
 
 def _label(text: str | None) -> str | None:

@@ -1,7 +1,8 @@
 """What a log that was read was taken for, as a record."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +12,8 @@ from bayesduel.data.read.columns import FEW, REPEATED, Columns, Roles, plain
 from bayesduel.data.read.dates import formats_in_doubt
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
-from bayesduel.data.read.outcomes import (
-    LOSERS_NAME,
-    NAMED,
-    WINNERS_NAME,
-    WON,
-    Code,
-    Meaning,
-    says_both_bad,
-)
+from bayesduel.data.read.meaning import LOSERS_NAME, WINNERS_NAME, WON, Code, Meaning
+from bayesduel.data.read.outcomes import NAMED, says_both_bad
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.read.words import DATES, TIME
 from bayesduel.data.reading import Line, Reading
@@ -64,7 +58,10 @@ def understood(
     lines += _left_out(source, roles, rows, examined, faults)
     lines += not_used(source, {*roles.taken.values()})
     n_rows = int(rows.n.sum())
-    own = [line._replace(column=source.roles.get(line.column, line.column)) for line in lines]
+    own = []
+    for line in lines:
+        column = source.roles.get(line.column, line.column)
+        own.append(line._replace(column=column))
     return Reading(source=source.words, n_rows=n_rows, shape=source.shape, lines=tuple(own))
 
 
@@ -74,19 +71,24 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     outcome = reading.line("outcome")
     given = roles.coding is not None or roles.asked is not None
     if outcome is not None and meaning is not None and not given:
-        if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
+        sizes = meaning.grades or meaning.shares
+        if meaning.coding not in PLAIN and not sizes:
             said.append(f"{outcome.column}: {outcome.understood}")
     said += [f"{line.column}: {line.words}" for line in reading.lines if line.noticed]
-    said += [
-        f"left out: {line.understood} ({count(line.rows or 0, 'row')})" for line in reading.left_out
-    ]
+    for line in reading.left_out:
+        n_rows = count(line.rows or 0, "row")
+        said.append(f"left out: {line.understood} ({n_rows})")
     shared = reading.shared
     if shared and roles.judge is None and roles.group is None:
         named = [f"{line.column} ({line.understood})" for line in shared[:SHOWN]]
-        more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
+        columns = ", ".join(named)
+        n_more = len(shared) - SHOWN
+        more = f" and {n_more:,} more" if n_more > 0 else ""
+        as_judge = as_options(judge=None)
+        as_group = as_options(group=None)
         said.append(
-            f"not used: {', '.join(named)}{more}; votes with the same value may be alike: name "
-            f"the column by {as_options(judge=None)} or {as_options(group=None)}"
+            f"not used: {columns}{more}; votes with the same value may be alike: name "
+            f"the column by {as_judge} or {as_group}"
         )
     return said
 
@@ -94,55 +96,76 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
 def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     duels = None  # all
     if examined.no_duel:
-        duels = ~np.any([*examined.no_duel.values()], axis=0)
+        no_duel = np.any([*examined.no_duel.values()], axis=0)
+        duels = ~no_duel
     lefts = _labels(rows.left, duels)
     rights = _labels(rows.right, duels)
+    labels = lefts | rights
     named = roles.words
-    what = "arm" if roles.teams is None else "side"
-    joined = _joined(lefts | rights) if roles.teams is None else ""
+    of_arms = roles.teams is None  # else the words count sides
+    what = "arm" if of_arms else "side"
     parts = ""
-    noticed = bool(joined)
-    if roles.teams is not None:
-        members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
-        parts = f" of {count(len(members), 'member')}"
+    hint = ""
+    noticed = False
+    if not of_arms:
+        members = _members_of(labels, MEMBERS)
+        n_members = count(len(members), "member")
+        parts = f" of {n_members}"
         both = _share_a_member(rows)
-        if shared := int(rows.n[both if duels is None else both & duels].sum()):
-            parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
+        if duels is not None:
+            both &= duels
+        shared = int(rows.n[both].sum())
+        if shared:
+            n_rows = count(shared, "row")
+            parts += f"; in {n_rows} both sides have a member, which cancels"
             noticed = True
-    elif joined:
+    elif joined := _joined(labels):
         parts = ", whose labels may be of several members"
-    hint = as_options(teams=joined) if joined else ""
-    if alike := alike_words(labels_alike(sorted(lefts | rights))):
+        hint = as_options(teams=joined)
+        noticed = True
+    alike = alike_words(labels_alike(sorted(labels)))
+    if alike:
         parts += f"; {alike}"
         noticed = True
-    words = f"{count(len(lefts), what)}{parts}"
-    of_arms = roles.teams is None  # else the words count sides
+    n_left = count(len(lefts), what)
+    words = f"{n_left}{parts}"
     first = Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
     yield first._replace(n_arms=len(lefts) if of_arms else None)
-    again = f"{count(len(rights), what)}, the same"
+    n_right = count(len(rights), what)
+    again = f"{n_right}, the same"
     if lefts != rights:
-        again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
+        n_both = len(lefts & rights)
+        again = f"{n_right}, {n_both:,} of them also on the left"
     second = Line("right", named["right"], again, _known(rows, rows.right))
     yield second._replace(n_arms=len(rights) if of_arms else None)
+
+
+def _members_of(labels: Collection[str], separator: str) -> set[str]:
+    """Return the members of all sides."""
+    return set(chain.from_iterable(split_sides(labels, separator)))
 
 
 def _share_a_member(rows: Rows) -> np.ndarray:
     """Return in which rows two different sides have a member in common."""
     pairs = np.stack([rows.left.code, rows.right.code], axis=1)
     different, row = np.unique(pairs, axis=0, return_inverse=True)
-    lefts, rights = ([set(t.split(MEMBERS)) for t in c.values] for c in (rows.left, rows.right))
-    found = [
-        min(i, j) >= 0 and lefts[i] != rights[j] and not lefts[i].isdisjoint(rights[j])
-        for i, j in different.tolist()
-    ]
-    return np.array(found, dtype=bool)[row.ravel()]
+    lefts = [set(label.split(MEMBERS)) for label in rows.left.values]
+    rights = [set(label.split(MEMBERS)) for label in rows.right.values]
+    found = []
+    for i, j in different.tolist():
+        named = min(i, j) >= 0
+        left = lefts[i]
+        right = rights[j]
+        found.append(named and left != right and not left.isdisjoint(right))
+    shared = np.array(found, dtype=bool)
+    return shared[row.ravel()]
 
 
 def _joined(labels: set[str]) -> str:
     """Return what joins the members in every label, as of doubles ("d, e"), or ""."""
     for separator in SEPARATORS:
         if all(separator in label for label in labels):
-            members = {member for side in split_sides(labels, separator) for member in side}
+            members = _members_of(labels, separator)
             if len(members) < len(labels):
                 return separator
     return ""
@@ -162,11 +185,14 @@ def _outcome(roles: Roles, rows: Rows, examined: Examined, neither: str | None) 
     used = (examined.fault == 0) & ~examined.left_out
     column = rows.outcome
     if examined.left_out.any():
-        column = Coded(column.values, np.where(examined.left_out, -1, column.code))
-    arms = {text.casefold() for side in (rows.left, rows.right) for text in _labels(side)}
+        code = np.where(examined.left_out, -1, column.code)
+        column = Coded(column.values, code)
+    labels = _labels(rows.left) | _labels(rows.right)
+    arms = {label.casefold() for label in labels}
     counted = _counts(column, rows.n)
     words = _meaning_in_words(meaning, roles, counted, arms, neither)
-    yield Line("outcome", roles.outcome, words, int(rows.n[used].sum()))
+    n_used = int(rows.n[used].sum())
+    yield Line("outcome", roles.outcome, words, n_used)
 
 
 def _meaning_in_words(
@@ -183,8 +209,11 @@ def _meaning_in_words(
     neither: label of the arm that wins the votes "both bad", or None.
     """
     if meaning.shares is not None and meaning.said is None:
-        values = [meaning.shares[key] for t in counted if (key := meaning.key(t)) in meaning.shares]
-        return f"the probability that left is better, {min(values):g} to {max(values):g}"
+        keys = {meaning.key(text) for text in counted}
+        values = [share for key, share in meaning.shares.items() if key in keys]
+        least = min(values)
+        most = max(values)
+        return f"the probability that left is better, {least:g} to {most:g}"
     if meaning.margins is not None:
         better = "lower" if roles.lower_is_better else "higher"
         return f"two scores, left's first; the {better} is better"
@@ -193,12 +222,13 @@ def _meaning_in_words(
         ties = [text for text, words in understood.items() if words == WON[Code.TIE]]
         understood |= {text: _of_tie(text, neither) for text in ties}
     known = [text for text, words in understood.items() if words]
-    if meaning.by_name:
-        others = known if meaning.exact else [t for t in known if t.casefold() not in arms]
-        ties = [text for text in others if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
-        who = "the name of the loser" if meaning.loser else "the name of the winner"
-        return ", ".join([who, *_listed(ties, understood, counted)])
-    return ", ".join(_listed(known, understood, counted))
+    if not meaning.by_name:
+        return ", ".join(_listed(known, understood, counted))
+    if not meaning.exact:
+        known = [text for text in known if text.casefold() not in arms]
+    ties = [text for text in known if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
+    who = "the name of the loser" if meaning.loser else "the name of the winner"
+    return ", ".join([who, *_listed(ties, understood, counted)])
 
 
 def _of_tie(text: str, neither: str) -> str:
@@ -213,11 +243,15 @@ def _listed(
     shown = []
     for text in texts[:SHOWN]:
         words = understood[text]
-        said = words if words.startswith(text) else f"{shorten(text, LONGEST)} {words}"
-        shown.append(f"{said} ({counted[text]:,})")
-    if rest := texts[SHOWN:]:
+        if not words.startswith(text):
+            value = shorten(text, LONGEST)
+            words = f"{value} {words}"
+        shown.append(f"{words} ({counted[text]:,})")
+    rest = texts[SHOWN:]
+    if rest:
         n = sum(counted[text] for text in rest)
-        shown.append(f"{count(len(rest), 'other value')} ({n:,})")
+        others = count(len(rest), "other value")
+        shown.append(f"{others} ({n:,})")
     return shown
 
 
@@ -226,7 +260,8 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     named = roles.words
     better = "lower" if roles.lower_is_better else "higher"
     if rows.margin is not None:
-        n = int(rows.n[np.isfinite(rows.margin)].sum())
+        known = np.isfinite(rows.margin)
+        n = int(rows.n[known].sum())
         what = "two scores" if roles.margin_right else "left's score minus right's"
         yield Line("margin", named["margin"], f"{what}; the {better} is better", n)
     if rows.tie is not None and roles.tie is not None:
@@ -239,22 +274,22 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         if column is not None:
             yield _unit(role, named[role], column, rows.n)
     if rows.time is not None and roles.time is not None:
-        known = rows.time[~np.isnat(rows.time)] if rows.time.dtype.kind == "M" else rows.time
-        known = known if known.dtype.kind == "M" else known[np.isfinite(known)]
-        words = "no times"
-        if len(known):
-            words = _span(known)
-        yield Line("time", roles.time, words, len(known))
+        times = rows.time[np.isfinite(rows.time)]
+        words = _span(times) if len(times) else "no times"
+        yield Line("time", roles.time, words, len(times))
     if roles.weight is not None:
-        yield Line("weight", roles.weight, f"{rows.weight.sum():,.0f} duels", None)
+        n_duels = rows.weight.sum()
+        yield Line("weight", roles.weight, f"{n_duels:,.0f} duels", None)
     if roles.sampling_weight is not None:
         yield Line("sampling weight", roles.sampling_weight, "weights of a survey", None)
     if rows.by is not None and roles.by is not None:
-        yield Line("by", roles.by, f"a log for each of {len(_labels(rows.by)):,} values", None)
+        n_logs = len(_labels(rows.by))
+        yield Line("by", roles.by, f"a log for each of {n_logs:,} values", None)
     for name in roles.covariates:
         yield Line("covariate", named[f"covariate {name}"], "left minus right", None)
     for name, column in zip(roles.kept, rows.kept, strict=True):
-        yield Line("kept", name, count(len(_labels(column)), "value"), None)
+        n_values = count(len(_labels(column)), "value")
+        yield Line("kept", name, n_values, None)
 
 
 def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
@@ -262,21 +297,24 @@ def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
 
     It is noticed where many rows name none, and others repeat theirs.
     """
-    counted = {t: k for t, k in _counts(column, n).items() if label_of(t) is not None}
-    sizes = sorted(counted.values())
-    each = ""
+    counted = _counts(column, n)
+    sizes = [n_rows for text, n_rows in counted.items() if label_of(text) is not None]
+    least = min(sizes, default=0)
+    most = max(sizes, default=0)
+    words = count(len(sizes), role)
     if sizes:
-        spread = f"{sizes[0]:,} to " if sizes[0] < sizes[-1] else ""
-        each = f", {spread}{count(sizes[-1], 'row')} each"
+        spread = f"{least:,} to " if least < most else ""
+        largest = count(most, "row")
+        words += f", {spread}{largest} each"
     n_rows = int(n.sum())
-    without = n_rows - sum(sizes)
-    unnamed = ""
+    n_named = sum(sizes)
+    without = n_rows - n_named
     if without:
         name_none = "name" if without > 1 else "names"
-        unnamed = f"; {count(without, 'row')} {name_none} none, each taken as a {role} of its own"
-    noticed = max(sizes, default=0) > 1 and without >= MANY_MISSING * n_rows
-    words = f"{count(len(counted), role)}{each}{unnamed}"
-    return Line(role, name, words, sum(sizes), noticed=noticed)
+        unnamed = count(without, "row")
+        words += f"; {unnamed} {name_none} none, each taken as a {role} of its own"
+    noticed = most > 1 and without >= MANY_MISSING * n_rows
+    return Line(role, name, words, n_named, noticed=noticed)
 
 
 def _left_out(
@@ -289,16 +327,17 @@ def _left_out(
     """Yield what was left out, and why."""
     for why, n in source.left_out():
         yield Line("left out", "", why, n)
+    asked = examined.left_out
     for why, entries in examined.no_duel.items():
-        yield Line("left out", "", why, int(rows.n[entries].sum()))
+        n = int(rows.n[entries].sum())
+        yield Line("left out", "", why, n)
+        asked = asked & ~entries
     if rows.outcome is not None and examined.reading is not None:
-        out = examined.left_out
-        for entries in examined.no_duel.values():
-            out = out & ~entries
-        some = np.flatnonzero(out)
-        column = Coded(rows.outcome.values, rows.outcome.code[some])
+        some = np.flatnonzero(asked)
+        column = rows.outcome.take(some)
         for text, n in _counts(column, rows.n[some]).items():
-            yield Line("left out", roles.outcome or "", f'"{shorten(text, LONGEST)}", as asked', n)
+            value = shorten(text, LONGEST)
+            yield Line("left out", roles.outcome or "", f'"{value}", as asked', n)
     if faults:
         where, what, _ = faults[0]
         n = sum(k for *_, k in faults)
@@ -310,33 +349,38 @@ def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Li
 
     taken: those that have a role.
     """
-    free = [name for name in source.columns() if name not in {*taken, *source.taken}]
+    used = {*taken, *source.taken}
+    free = [name for name in source.columns() if name not in used]
     if not free:
         return
-    for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
+    columns = Columns({name: name for name in free})
+    for name, column in source.peek(columns, PEEKED).items():
         counted = column.counts()
+        sizes = np.sort(counted[counted > 0])
         n_rows = int(counted.sum())
-        n_values = int((counted > 0).sum())
-        sure = len(column.code) < PEEKED
+        n_values = len(sizes)
+        values = count(n_values, "value")
         hint = ""
-        words = "no value"
-        if n_values:
-            words = count(n_values, "value")
-            words += "" if sure else f" in the first {PEEKED:,} rows"
+        words = values if n_values else "no value"
+        sure = len(column.code) < PEEKED
+        if n_values and not sure:
+            words += f" in the first {PEEKED:,} rows"
         repeats = 1 < n_values and n_rows > REPEATED * n_values
         if repeats and not measures(name, _counts(column, None)):
-            typical = int(np.sort(counted[counted > 0])[n_values // 2])
-            words += f", most in {typical:,} rows" if typical > 1 else ""
+            typical = int(sizes[n_values // 2])
+            if typical > 1:
+                words += f", most in {typical:,} rows"
             option = "by" if n_values <= FEW else "group"
             hint = as_options(**{option: name})
         noticed = False
         texts = {text.strip() for text in column.values} - {""}
-        if forms := formats_in_doubt(texts):
+        forms = formats_in_doubt(texts)
+        if forms:
             options = join([as_options(time_format=form) for form in forms], word="or")
-            words = f"{count(n_values, 'value')}, dates in doubt: which number is the day? "
-            words += f"{options} says it"
+            words = f"{values}, dates in doubt: which number is the day? {options} says it"
             hint = ""
-            noticed = plain(name) in (*TIME, *DATES) and "time" not in taken
+            of_times = plain(name) in (*TIME, *DATES)
+            noticed = of_times and "time" not in taken
         yield Line("not used", name, words, n_rows, hint, noticed)
 
 
@@ -351,28 +395,35 @@ def _span(known: np.ndarray) -> str:
     first = known.min()
     last = known.max()
     words = f"{_moment(first)} to {_moment(last)}"
-    if known.dtype.kind == "M" or not UNIX[0] <= first <= last < UNIX[1]:
+    if known.dtype.kind == "M":
         return words
-    dates = np.array([first, last]).astype("datetime64[s]")
-    return f"{words} (Unix seconds: {_moment(dates[0])} to {_moment(dates[1])})"
+    from_2000, to_2100 = UNIX
+    if not from_2000 <= first <= last < to_2100:
+        return words
+    start, end = np.array([first, last]).astype("datetime64[s]")
+    return f"{words} (Unix seconds: {_moment(start)} to {_moment(end)})"
 
 
 def _moment(value: Any) -> str:
     """Return a time in words."""
     if isinstance(value, np.datetime64):
         text = str(value.astype("datetime64[s]"))
-        return text.removesuffix("T00:00:00").replace("T", " ")
+        to_the_day = text.removesuffix("T00:00:00")
+        return to_the_day.replace("T", " ")
     return significant(float(value), 6)
 
 
 def _labels(column: Coded, rows: np.ndarray | None = None) -> set[str]:
     """Return the labels of a column in some rows."""
-    some = column if rows is None else Coded(column.values, column.code[rows])
-    return {some.values[k].strip() for k in np.flatnonzero(some.counts())}
+    if rows is not None:
+        column = column.take(rows)
+    occurring = np.flatnonzero(column.counts())
+    return {column.values[k].strip() for k in occurring}
 
 
 def _counts(column: Coded, n: np.ndarray | None) -> dict[str, int]:
     """Return how many rows have each value, the most frequent first."""
     counted = column.counts(n)
     order = np.argsort(-counted, kind="stable")
-    return {column.values[k].strip(): int(counted[k]) for k in order if counted[k] > 0}
+    occurring = order[counted[order] > 0]
+    return {column.values[k].strip(): int(counted[k]) for k in occurring}

@@ -26,7 +26,9 @@ def count_records(file: LogFile, keys: Sequence[str]) -> int:
     keys: keys of JSON objects that are read: -1 is returned if one occurs more often than there are
         records, as it is then repeated in an object.
     """
-    return _csv_records(file) if file.format == "csv" else _json_records(file, keys)
+    if file.format == "csv":
+        return _csv_records(file)
+    return _json_records(file, keys)
 
 
 def _csv_records(file: LogFile) -> int:
@@ -42,11 +44,13 @@ def _json_records(file: LogFile, keys: Sequence[str]) -> int:
     spelt = {json.dumps(k, ensure_ascii=a).encode("utf-8") for k in keys for a in (True, False)}
     patterns = [re.compile(re.escape(key) + rb"\s*:") for key in spelt]
     n = 0
-    found = [0] * len(patterns)
+    times = [0] * len(patterns)
     for lines in _whole_lines(file):
         n += _json_records_of(lines)
-        found = [k + len(p.findall(lines)) for k, p in zip(found, patterns, strict=True)]
-    return -1 if any(k > n for k in found) else n
+        for k, pattern in enumerate(patterns):
+            times[k] += len(pattern.findall(lines))
+    repeated = max(times, default=0) > n
+    return -1 if repeated else n
 
 
 def _json_records_of(lines: bytes) -> int:
@@ -61,16 +65,20 @@ def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
     data = np.frombuffer(lines, dtype=np.uint8)
     at_end = data == NEWLINE
     if not inside and b'"' not in lines and b"\r" not in lines:
-        blank = at_end[0] or (at_end[1:] & at_end[:-1]).any()
+        twice = at_end[1:] & at_end[:-1]
+        blank = at_end[0] or twice.any()
         if not blank:
             return int(np.count_nonzero(at_end)), False
     ends = np.flatnonzero(at_end)
     starts = np.concatenate([[0], ends[:-1] + 1])
-    length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
+    with_return = (ends > starts) & (data[ends - 1] == RETURN)
+    length = ends - starts - with_return
     quotes = np.flatnonzero(data == QUOTE)
-    quoted = (np.searchsorted(quotes, ends) + inside) % 2 == 1  # whether the line end is a text's
+    quotes_before = np.searchsorted(quotes, ends) + inside
+    quoted = quotes_before % 2 == 1  # whether the line end is a text's
     begun_quoted = np.concatenate([[inside], quoted[:-1]])
-    records = ~quoted & ~((length == 0) & ~begun_quoted)
+    blank_lines = (length == 0) & ~begun_quoted
+    records = ~quoted & ~blank_lines
     return int(records.sum()), bool(quoted[-1])
 
 
@@ -79,4 +87,6 @@ def _whole_lines(file: LogFile) -> Iterator[bytes]:
     with open_lines(file.path, file.compression) as stream:
         while block := stream.read(BLOCK):
             lines = block + stream.readline()
-            yield lines if lines.endswith(b"\n") else lines + b"\n"
+            if not lines.endswith(b"\n"):
+                lines += b"\n"
+            yield lines

@@ -125,8 +125,9 @@ def wins_columns(
     """
     finder = Finder(columns, source, peek)
     wins = [*finder.pairs(WIN_COUNTS, SIDES)]
-    for record in () if wins else RECORDS:
-        wins += finder.named(record, record)
+    if not wins:
+        for record in RECORDS:
+            wins += finder.named(record, record)
     if not wins or finder.all_free(("outcome", "margin", "result")):
         return None
     side, *both = wins[0]
@@ -135,14 +136,17 @@ def wins_columns(
     try:
         _find_arms(finder, left, right)
     except ValueError:
-        free = finder.free
-        named = (pair for words, *pair in finder.sided() if words == side and {*pair} <= {*free})
-        arms = next((pair for pair in named if not _hold_numbers(finder, pair)), None)
+        free = {*finder.free}
+        named = (pair for words, *pair in finder.sided() if words == side and free >= {*pair})
+        labelled = (pair for pair in named if not _hold_numbers(finder, pair))
+        arms = next(labelled, None)
         if arms is None or (left, right) != ("left", "right"):
             return None
         for role, column in zip(("left", "right"), arms, strict=True):
             finder.settle(role, column)
-    names = TIE_COUNTS + LETTERS_OF_TIES if side == ("w", "l") else TIE_COUNTS
+    names = TIE_COUNTS
+    if side == ("w", "l"):
+        names += LETTERS_OF_TIES
     for ties in finder.all_free(names)[:1]:
         finder.take("ties", ties)
     if weight is None:
@@ -166,7 +170,8 @@ def arms_in(columns: Sequence[str], peek: Peek | None = None) -> tuple[str, str]
 def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
     """Return the columns of the margin, or of the two scores, of two arms; [] if there are none."""
     finder = Finder(columns, "")
-    _find_margin(finder, _find_arms(finder, left, right))
+    side = _find_arms(finder, left, right)
+    _find_margin(finder, side)
     roles = ("margin", "margin_right")
     return [finder.found[role] for role in roles if role in finder.found]
 
@@ -174,12 +179,13 @@ def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
 def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
     """Return whether a column is named like a further arm beside two, such as model_c."""
     start = shared_start(pair)
-    end = shared_start([one[::-1] for one in pair])[::-1]
+    backwards = [name[::-1] for name in pair]
+    end = shared_start(backwards)[::-1]
     for name in names:
         rest = name.removeprefix(start).removesuffix(end)
+        alike = len(name) - len(rest) == len(start + end)
         # 2 digits at most of the number of an arm in the name of its column
-        further = len(name) - len(rest) == len(start + end) and len(rest) <= 2
-        if further and name not in pair:
+        if alike and len(rest) <= 2 and name not in pair:
             return True
     return False
 
@@ -188,8 +194,15 @@ def shared_start(names: Sequence[str]) -> str:
     """Return the letters that all of several names start with."""
     first = min(names, default="")
     last = max(names, default="")
-    n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
-    return first[:n]
+    return first[: _first_difference(first, last)]
+
+
+def _first_difference(first: str, second: str) -> int:
+    """Return the place of the first letter in which two words differ, or 0."""
+    for k, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return k
+    return 0
 
 
 def assign(
@@ -210,9 +223,10 @@ def assign(
     members: dict[str, str] = {}
     first: dict[str, str] = {}
     for role in ("left", "right"):
-        columns_of_side = (given[role],) if isinstance(given[role], str) else given[role]
-        first[role] = columns_of_side[0]
-        members |= {f"{role}_{k}": name for k, name in enumerate(columns_of_side[1:], 1)}
+        of_side = given[role]
+        names = (of_side,) if isinstance(of_side, str) else of_side
+        first[role], *further = names
+        members |= {f"{role}_{k}": name for k, name in enumerate(further, 1)}
     side = _find_arms(finder, first["left"], first["right"])
     for role, column in members.items():
         finder.take(role, column)
@@ -228,24 +242,32 @@ def assign(
     for role in OWN:
         if given[role] is None and role != "time":
             finder.guess(role, ROLES[role])
-    if wanted and not {"outcome", "margin"} & found.keys():
+    decisive = {"outcome", "margin"}
+    if wanted and not decisive & found.keys():
         _find_outcome(finder)
-    if "outcome" in found or (outcome is not False and not wanted):
-        for role in FLAGS if "outcome" in found else FLAGS[:1]:
+    won_by_left = outcome is not False and not wanted
+    if "outcome" in found or won_by_left:
+        flags = FLAGS if "outcome" in found else ("tie",)
+        for role in flags:
             if given[role] is None:
                 finder.guess(role, ROLES[role])
         _drop_flag(finder)
-    if wanted and not {"outcome", "margin"} & found.keys():
+    if wanted and not decisive & found.keys():
+        by_outcome = as_options(outcome=None)
+        by_margin = as_options(margin=None)
+        advice = _may_be_outcomes(finder)
         raise ValueError(
             f"{source}: no column for the outcome; {finder.there}. Name the column by "
-            f"{as_options(outcome=None)}, or the column of a margin or two scores by "
-            f"{as_options(margin=None)}. {_may_be_outcomes(finder)}If a row has counts of wins, "
+            f"{by_outcome}, or the column of a margin or two scores by "
+            f"{by_margin}. {advice}If a row has counts of wins, "
             "call their columns wins_a and wins_b"
         )
     _check_order(finder)
-    unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
+    weights = [name for name in columns if plain(name) in SAMPLING]
+    unused = tuple(name for name in weights if name != given["sampling_weight"])
+    several = extra | members  # roles of several columns
     return Roles(
-        **{role: column for role, column in found.items() if role not in extra | members},  # type: ignore[arg-type]
+        **{role: column for role, column in found.items() if role not in several},  # type: ignore[arg-type]
         members=members,
         teams=MEMBERS if members else given["teams"],
         covariates=tuple(given["covariates"]),
@@ -270,9 +292,10 @@ def _take_given(finder: Finder, given: Mapping[str, Any], by: str | None) -> Non
         if not isinstance(column, str):
             continue
         if role == "weight" and plain(column) in SAMPLING:
+            option = as_options(sampling_weight=None)
             raise ValueError(
                 f"weight should be a column of whole numbers of identical duels, got "
-                f"{column!r}: {as_options(sampling_weight=None)} takes weights of a survey"
+                f"{column!r}: {option} takes weights of a survey"
             )
         finder.take(role, column)
 
@@ -286,11 +309,13 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
             finder.take(role, column)
     if not default:
         return side_of(left, right) or ("left", "right")
-    for side, *columns in _may_be_arms(Finder(finder.columns, finder.source, finder.peek)):
+    all_free = Finder(finder.columns, finder.source, finder.peek)
+    for side, *columns in _may_be_arms(all_free):
         pair = dict(zip(wanted, columns, strict=True))
-        others = [r for r in pair if r not in default]
-        taken = {c for r, c in finder.found.items() if r not in pair}
-        if all(pair[r] == wanted[r] for r in others) and not taken & set(pair.values()):
+        taken = {column for role, column in finder.found.items() if role not in pair}
+        if not taken.isdisjoint(columns):
+            continue
+        if all(pair[role] == wanted[role] for role in pair if role not in default):
             for role in default:
                 finder.take(role, pair[role])
                 finder.guessed.append(role)
@@ -303,11 +328,15 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
         "read_rankings(..., ranking=, arm=, rank=)",
         "--rankings ranking=COLUMN,arm=COLUMN,rank=COLUMN",
     )
+    lacking = " and ".join(default)
+    by_left = as_options(left=None)
+    by_right = as_options(right=None)
+    by_shape = as_options(shape=None)
     raise ValueError(
-        f"{finder.source}: no column for {' and '.join(default)}; {finder.there}. Is the header "
-        f"line missing? Name the columns of the two arms by {as_options(left=None)} and "
-        f"{as_options(right=None)}. {advice}If a row is not a duel, say what a row is by "
-        f"{as_options(shape=None)}. If the log has rankings, use {rankings}"
+        f"{finder.source}: no column for {lacking}; {finder.there}. Is the header "
+        f"line missing? Name the columns of the two arms by {by_left} and "
+        f"{by_right}. {advice}If a row is not a duel, say what a row is by "
+        f"{by_shape}. If the log has rankings, use {rankings}"
     )
 
 
@@ -319,16 +348,19 @@ def _may_be_arms(finder: Finder) -> list[Side]:
     if finder.peek is None:
         return found
     found = [one for one in found if one[0] != TALLIES or not _hold_numbers(finder, one[1:])]
-    named = bool(found) and _named_arms(finder, found[0])
-    found = found if named else [*_sharing_labels(finder), *found]
-    return found or _named_in_rows(finder)
+    if found and _named_arms(finder, found[0]):
+        return found
+    return [*_sharing_labels(finder), *found] or _named_in_rows(finder)
 
 
 def _named_in_rows(finder: Finder) -> list[Side]:
     """Return the only two columns of which another one names one in every row, whatever theirs."""
     texts = _texts(finder)
     pairs = [pair for pair in combinations(texts, 2) if _naming(texts, *pair)]
-    return [(("left", "right"), *pair) for pair in pairs if len(pairs) == 1]
+    if len(pairs) != 1:
+        return []
+    left, right = pairs[0]
+    return [(("left", "right"), left, right)]
 
 
 def _texts(finder: Finder) -> dict[str, list[str]]:
@@ -349,18 +381,21 @@ def _naming(texts: Mapping[str, Sequence[str]], first: str, second: str) -> list
         return []
     found = []
     for name in texts:
-        rows = [
-            row for row in zip(texts[name], left, right, strict=True) if plain(row[0]) not in TIES
-        ]
-        won = [one == a for one, a, _ in rows]
-        if {*won} != {True, False} or not all(one in (a, b) for one, a, b in rows):
-            continue
-        larger = [
-            float(one) == max(float(a), float(b)) for one, a, b in rows if are_numbers((a, b))
-        ]
-        if len({*larger}) == 1 and plain(name) not in OUTCOMES:
-            continue
-        found.append(name)
+        won = set()
+        larger = set()
+        for winner, one, other in zip(texts[name], left, right, strict=True):
+            if plain(winner) in TIES:
+                continue
+            if winner not in (one, other):
+                break
+            won.add(winner == one)
+            if are_numbers((one, other)):
+                largest = max(float(one), float(other))
+                larger.add(float(winner) == largest)
+        else:
+            of_numbers = len(larger) == 1 and plain(name) not in OUTCOMES
+            if len(won) == 2 and not of_numbers:
+                found.append(name)
     return found
 
 
@@ -391,32 +426,34 @@ def _sharing_labels(finder: Finder) -> list[Side]:
     read = finder.rows(column for _, *both in pairs for column in both)
     found = []
     for side, first, second in pairs:
-        left, right = (texts_in(read[column]) for column in (first, second))
+        left = texts_in(read[first])
+        right = texts_in(read[second])
         labels = left | right
-        numbers = all(re.fullmatch("[0-9.]+", text) for text in labels)
-        repeated = len(read[first].code) >= REPEATED * len(labels)
         if not left & right or are_flags(labels):
             continue
+        numbers = all(re.fullmatch("[0-9.]+", text) for text in labels)
+        repeated = len(read[first].code) >= REPEATED * len(labels)
         if repeated or not numbers or _naming(_texts(finder), first, second):
             found.append((labels, (side, first, second)))
 
-    def place(pair: Side) -> int:
-        """Return where the names differ: of team1_player1 the team is the side."""
-        _, first, second = pair
-        return next((k for k, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
+    def place(one: tuple[set[str], Side]) -> tuple[bool, int, int]:
+        """Return the place of a pair among others, the least first."""
+        labels, (_, first, second) = one
+        called_after_arms = has_word(first, STEMS[1:])
+        # Where the names differ: of team1_player1 the team is the side.
+        return not called_after_arms, len(labels), _first_difference(first, second)
 
-    def called(pair: Side) -> bool:
-        """Return whether a column is called after arms."""
-        return has_word(pair[1], STEMS[1:])
-
-    found.sort(key=lambda one: (not called(one[1]), len(one[0]), place(one[1])))
+    found.sort(key=place)
     for labels, (side, first, second) in found[1:]:
-        best, (other, *both) = found[0]
-        if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
-            lists = as_options(left=[both[0], first], right=[both[1], second])
+        best, (other, left_arm, right_arm) = found[0]
+        shared = len(labels & best)
+        if side != other or not shared > len(best) / 2:
+            continue
+        if {first, second}.isdisjoint((left_arm, right_arm)):
+            lists = as_options(left=[left_arm, first], right=[right_arm, second])
             raise ValueError(
-                f"{finder.source}: each side may have several members, in the columns {both[0]!r} "
-                f"and {first!r} against {both[1]!r} and {second!r}: say so by {lists}, "
+                f"{finder.source}: each side may have several members, in the columns {left_arm!r} "
+                f"and {first!r} against {right_arm!r} and {second!r}: say so by {lists}, "
                 "or name one column of each side"
             )
     return [pair for _, pair in found]
@@ -428,24 +465,29 @@ def _find_outcome(finder: Finder) -> None:
     free = finder.free
     naming = _naming(_texts(finder), *arms)
     read = finder.rows([*arms, *free])
-    texts = {column: {text.casefold() for text in texts_in(read[column])} for column in read}
-    labels = texts[arms[0]] | texts[arms[1]]
+    texts = {}
+    for column in read:
+        texts[column] = {text.casefold() for text in texts_in(read[column])}
+    left, right = arms
+    labels = texts[left] | texts[right]
     named = [c for c in free if has_word(c, OUTCOME_WORDS)]
     of_arms = []
     for column in dict.fromkeys([*named, *free]):
         numbers = all(re.fullmatch("[0-9.]+", text) for text in texts[column])
         if numbers and column not in naming:
             continue
-        known = [t.strip().casefold() for t in read[column].texts if t is not None and t.strip()]
-        named_arms = sum(text in labels for text in known)
-        ties = sum(plain(text) in TIES and text not in labels for text in known)
+        given = [text for text in read[column].texts if text is not None and text.strip()]
+        outcomes = [text.strip().casefold() for text in given]
+        named_arms = sum(text in labels for text in outcomes)
+        others = [text for text in outcomes if text not in labels]
+        ties = sum(plain(text) in TIES for text in others)
         # Share of the rows whose outcome names an arm, for a column of another name: 0.9
-        if named_arms and named_arms + ties >= 0.9 * len(known):
+        if named_arms and named_arms + ties >= 0.9 * len(outcomes):
             of_arms.append(column)
     of_arms = [column for column in of_arms if column in named] or of_arms
+    if len(of_arms) == 1:  # several are of several judges, or by several criteria
+        finder.settle("outcome", of_arms[0])
     if of_arms:
-        if len(of_arms) == 1:  # several are of several judges, or by several criteria
-            finder.settle("outcome", of_arms[0])
         return
     flags = [c for c in free if words_of(c) & WON and are_flags(texts[c])]
     sided = [c for c in named if _sides_in(texts_in(read[c]))]
@@ -467,9 +509,10 @@ def _check_order(finder: Finder) -> None:
         words = re.findall(r"[^\W\d_]+|[0-9]+|[-−–]", found.get(role, "").casefold())
         signs = [k for k, word in enumerate(words) if word in ("minus", "-", "−", "–")]
         if any(second in words[:k] and first in words[k:] for k in signs):
+            in_its_order = as_options(left=right, right=left)
             raise ValueError(
                 f"{finder.source}: column {found[role]!r} is {right!r} minus {left!r}, by its "
-                f"name: name the sides in its order ({as_options(left=right, right=left)})"
+                f"name: name the sides in its order ({in_its_order})"
             )
 
 
@@ -480,9 +523,12 @@ def _find_time(finder: Finder, form: str | None) -> None:
     """
     if finder.guess("time", ()):
         return
-    for column, read in finder.rows(finder.all_free(ROLES["time"])).items():
-        _, unreadable, kind = times([pa.array(read.texts, pa.string())], column, form)
-        if not unreadable.any() and (kind != "number" or plain(column) not in DATES):
+    usual = finder.all_free(ROLES["time"])
+    for column, read in finder.rows(usual).items():
+        texts = pa.array(read.texts, pa.string())
+        _, unreadable, kind = times([texts], column, form)
+        not_dates = kind == "number" and plain(column) in DATES
+        if not unreadable.any() and not not_dates:
             finder.settle("time", column)
             return
 
@@ -493,20 +539,25 @@ def _drop_difference(finder: Finder) -> None:
         return
     columns = [finder.found[role] for role in ("outcome", "margin", "margin_right")]
     read = finder.rows(columns)
-    outcome, left, right = (
-        numbers(pa.array(read[column].texts, pa.string()), column) for column in columns
-    )
-    known = np.isfinite(outcome) & np.isfinite(left) & np.isfinite(right)
-    if known.any() and 2 * known.sum() > len(known) and (outcome == left - right)[known].all():
-        if abs(outcome[known]).max() > 1:
-            finder.forget("outcome")
+    values = []
+    for column in columns:
+        texts = pa.array(read[column].texts, pa.string())
+        values.append(numbers(texts, column))
+    outcome, left, right = values
+    known = np.isfinite(values).all(axis=0)
+    if not 2 * known.sum() > len(known):
+        return
+    differences = outcome == left - right
+    if differences[known].all() and abs(outcome[known]).max() > 1:
+        finder.forget("outcome")
 
 
 def _drop_flag(finder: Finder) -> None:
     """Forget a guessed column of ties that holds anything but true and false."""
     if "tie" in finder.guessed:
         column = finder.found["tie"]
-        if not are_flags(texts_in(finder.rows([column])[column])):
+        read = finder.rows([column])[column]
+        if not are_flags(texts_in(read)):
             finder.forget("tie")
 
 
@@ -515,9 +566,12 @@ def _may_be_outcomes(finder: Finder) -> str:
     arms = [finder.found["left"], finder.found["right"]]
     said = []
     if _hold_numbers(finder, arms):
+        left, right = arms
+        as_scores = as_options(shape="scores")
+        as_ranks = as_options(shape="ranks")
         said.append(
-            f"{arms[0]!r} and {arms[1]!r} hold numbers. If each column is an arm, use "
-            f"{as_options(shape='scores')}, or {as_options(shape='ranks')} where 1 is best"
+            f"{left!r} and {right!r} hold numbers. If each column is an arm, use "
+            f"{as_scores}, or {as_ranks} where 1 is best"
         )
     measured = {}
     verdicts = []
@@ -526,9 +580,12 @@ def _may_be_outcomes(finder: Finder) -> str:
         texts = texts_in(read)
         option = as_options(outcome=column)
         coding = coding_of(texts, labels)
-        verdicts += [column] if coding else []
-        if side := _sides_in(texts):
-            said.append(f"{column!r} has {side[0]!r} and {side[1]!r} ({option})")
+        if coding:
+            verdicts.append(column)
+        sides = _sides_in(texts)
+        if sides:
+            first, second = sides
+            said.append(f"{column!r} has {first!r} and {second!r} ({option})")
         elif coding == NAMED:
             said.append(f"{column!r} names arms ({option})")
         elif texts and all(text.endswith("%") for text in texts):
@@ -537,10 +594,12 @@ def _may_be_outcomes(finder: Finder) -> str:
             measured[column] = sorted(map(float, texts))
     _, *pair = next(Finder(measured, "").sided(), ((), "", ""))
     if all(pair):
-        margin = as_options(margin=(*pair,))
+        first, second = pair
+        margin = as_options(margin=(first, second))
+        lower = as_options(lower_is_better=True)
         said.append(
-            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({margin}). If fewer is "
-            f"better, add {as_options(lower_is_better=True)}"
+            f"{first!r} and {second!r} hold numbers of the sides ({margin}). If fewer is "
+            f"better, add {lower}"
         )
     said += [_may_be(name, measured[name]) for name in measured if name not in pair]
     if len(verdicts) > 1:
@@ -551,30 +610,41 @@ def _may_be_outcomes(finder: Finder) -> str:
 
 def _may_be(column: str, values: Sequence[float]) -> str:
     """Return what a column of numbers may say of who won, with the option; "" if nothing."""
-    whole = all(value.is_integer() for value in values)
-    option = as_options(outcome=column)
-    words = f"{len(values)} {'whole ' if whole else ''}numbers from {values[0]:g} to {values[-1]:g}"
     if values == [0, 1]:
         gaps = dict.fromkeys("01", "?")
-        return f"{column!r} has 0 and 1 ({as_options(outcome=column, means=gaps)})"
-    if whole and values[0] < 0 < values[-1] and len(values) < FEW:
+        means = as_options(outcome=column, means=gaps)
+        return f"{column!r} has 0 and 1 ({means})"
+    whole = all(value.is_integer() for value in values)
+    few = len(values) < FEW
+    least = values[0]
+    most = values[-1]
+    kind = "whole numbers" if whole else "numbers"
+    words = f"{len(values)} {kind} from {least:g} to {most:g}"
+    signed = least < 0 < most
+    if signed and whole and few:
         grades = as_options(outcome=column, coding="grades")
         return f"{column!r} has {words} (a margin, or grades: {grades})"
-    if values[0] < 0 < values[-1]:
-        return f"{column!r} has {words} ({as_options(margin=column)})"
-    if 1 < values[-1] <= 100 and measures(column, map(str, values)):
+    if signed:
+        margin = as_options(margin=column)
+        return f"{column!r} has {words} ({margin})"
+    if 1 < most <= 100 and measures(column, map(str, values)):
         percent = as_options(outcome=column, coding="percent")
         return f"{column!r} has {words} (a share of the left in percent: {percent})"
-    return f"{column!r} has {words} ({option})" if len(values) < FEW else ""
+    if not few:
+        return ""
+    option = as_options(outcome=column)
+    return f"{column!r} has {words} ({option})"
 
 
 def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
     """Return two of a few words that differ by a side alone, or None."""
     if len(texts) > FEW:
         return None
-    pairs = permutations(sorted(texts), 2)
-    words = ((a, b) for a, b in pairs if side_of(a, b) and re.search(r"[^\W\d]", a))
-    return next(words, None)
+    for one, other in permutations(sorted(texts), 2):
+        has_letter = re.search(r"[^\W\d]", one)
+        if has_letter and side_of(one, other):
+            return one, other
+    return None
 
 
 def _find_covariates(
@@ -584,12 +654,15 @@ def _find_covariates(
 
     Raises ValueError if both columns of a pair are named, as covariates of their own.
     """
+    side_word = side[0]
     for own_side, left, right in finder.sided():
         words = plain(left)
+        both_given = {left, right} <= {*covariates}
         # "x1" and "x2" are two covariates, unless the columns of the arms differ by these words
-        if {left, right} <= {*covariates} and own_side == side and words != side[0]:
-            ends = words.endswith(side[0])
-            stem = words.removesuffix(side[0]) if ends else words.removeprefix(side[0])
+        if both_given and own_side == side and words != side_word:
+            stem = words.removesuffix(side_word)
+            if stem == words:
+                stem = words.removeprefix(side_word)
             rest = [name for name in covariates if name not in (left, right)]
             remedy = "give a column with their difference, left minus right"
             if next(finder.pairs([stem], [side, *SIDES]), None):
@@ -602,8 +675,11 @@ def _find_covariates(
     found: dict[str, str] = {}
     for k, name in enumerate(covariates):
         pair = next(finder.pairs([plain(name)], [side, *SIDES]), None)
-        columns = [name] if name in finder.columns or pair is None else pair[1:]
-        own = dict(zip((f"covariate_{k}", f"covariate_{k}_right"), columns, strict=False))
+        columns: Sequence[str] = [name]
+        if pair is not None and name not in finder.columns:
+            columns = pair[1:]
+        roles = (f"covariate_{k}", f"covariate_{k}_right")
+        own = dict(zip(roles, columns, strict=False))
         for role, column in own.items():
             finder.take(role, column)
         found |= own

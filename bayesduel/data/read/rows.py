@@ -58,17 +58,24 @@ class Coded:
     @property
     def texts(self) -> np.ndarray:
         """The text of each row, None where missing, object, shape (n,)."""
-        return np.array([*self.values, None], dtype=object)[self.code]
+        by_value = np.array([*self.values, None], dtype=object)
+        return by_value[self.code]
+
+    def take(self, rows: slice | np.ndarray) -> "Coded":
+        """Return the column at `rows`."""
+        return Coded(self.values, self.code[rows])
 
     def counts(self, n: np.ndarray | None = None) -> np.ndarray:
         """Return the number of rows of each value, (values,); entries represent `n` rows each."""
         if n is None or n.strides == (0,):  # one each
             return self._counts
-        return np.bincount(self.code + 1, n, len(self.values) + 1)[1:]
+        counted = np.bincount(self.code + 1, n, len(self.values) + 1)
+        return counted[1:]
 
     @cached_property
     def _counts(self) -> np.ndarray:
-        return np.bincount(self.code + 1, minlength=len(self.values) + 1)[1:]
+        counted = np.bincount(self.code + 1, minlength=len(self.values) + 1)
+        return counted[1:]
 
 
 @dataclass
@@ -114,14 +121,19 @@ class Rows:
     def texts(self) -> "list[Coded]":
         """The columns of text."""
         own = (getattr(self, role) for role in TEXTS)
-        return [*(column for column in own if column is not None), *self.kept]
+        given = [column for column in own if column is not None]
+        return [*given, *self.kept]
 
     @property
     def measured(self) -> dict[str, np.ndarray]:
         """The margin and the covariates, by role."""
-        found = {} if self.margin is None else {"margin": self.margin}
-        columns = () if self.covariates is None else self.covariates.T
-        return found | {f"covariate_{k}": values for k, values in enumerate(columns)}
+        found = {}
+        if self.margin is not None:
+            found["margin"] = self.margin
+        if self.covariates is not None:
+            for k, values in enumerate(self.covariates.T):
+                found[f"covariate_{k}"] = values
+        return found
 
     def all_differ(self) -> bool:
         """Return whether rows are known to differ: by their time or, at the same time, otherwise.
@@ -135,9 +147,12 @@ class Rows:
             return True
         order = np.argsort(time, kind="stable")
         same = np.diff(time[order]) == 0
-        rows = order[np.append(same, False) | np.append(False, same)]
+        with_next = np.append(same, False)
+        with_last = np.append(False, same)
+        rows = order[with_next | with_last]
         codes = [column.code[rows] for column in self.texts]
-        return len(np.unique(np.stack([time[rows], *codes]), axis=1).T) == len(rows)
+        different = np.unique(np.stack([time[rows], *codes]), axis=1)
+        return different.shape[1] == len(rows)
 
     @classmethod
     def from_batches(
@@ -154,6 +169,7 @@ class Rows:
         parts: dict[str, list[np.ndarray]] = {}
         moments: list[pa.Array] = []
         kept = [role for role in columns if re.fullmatch(r"kept_[0-9]+", role)]
+        covariates = [role for role in columns if re.fullmatch(r"covariate_[0-9]+", role)]
         encoders = {role: _Encoder() for role in (*TEXTS, *kept) if role in columns}
 
         def keep(name: str, values: np.ndarray) -> None:
@@ -167,10 +183,10 @@ class Rows:
                 keep("margin", _difference(batch, columns, "margin"))
             if "sampling_weight" in columns:
                 weight = _difference(batch, columns, "sampling_weight")
-                keep("sampling_weight", np.where(weight > 0, weight, np.nan))
-            if "covariate_0" in columns:
-                roles = [r for r in columns if re.fullmatch(r"covariate_[0-9]+", r)]
-                found = [_difference(batch, columns, role) for role in roles]
+                positive = np.where(weight > 0, weight, np.nan)
+                keep("sampling_weight", positive)
+            if covariates:
+                found = [_difference(batch, columns, role) for role in covariates]
                 keep("covariates", np.column_stack(found))
             if "time" in columns:
                 moments.append(batch.column("time"))
@@ -182,19 +198,22 @@ class Rows:
         coded = {role: encoder.coded() for role, encoder in encoders.items()}
         for one, other in (("left", "right"), ("right", "left")):
             if {one, other} <= coded.keys():
-                whole = as_whole(coded[one].values, coded[other].values)
-                coded[one] = Coded(whole, coded[one].code)
-        joined = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+                side = coded[one]
+                whole = as_whole(side.values, coded[other].values)
+                coded[one] = Coded(whole, side.code)
+        joined: dict[str, Any] = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
         total = len(coded["left"].code)
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
             joined.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
-        own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | joined
-        return cls(**own, kept=tuple(coded[role] for role in kept), time_kind=kind or "number")
+        texts: dict[str, Any] = {role: coded.get(role) for role in TEXTS}
+        of_kept = tuple(coded[role] for role in kept)
+        return cls(**texts, **joined, kept=of_kept, time_kind=kind or "number")
 
 
 def _side(batch: pa.RecordBatch, role: str) -> pa.Array:
     """Return a column of text; of a side with several columns its members in one text."""
-    further = [name for name in batch.schema.names if re.fullmatch(rf"{role}_[0-9]+", name)]
+    member = re.compile(rf"{role}_[0-9]+")
+    further = [name for name in batch.schema.names if member.fullmatch(name)]
     if not further:
         return batch.column(role)
     columns = [_text(batch.column(name)) for name in (role, *further)]
@@ -203,7 +222,8 @@ def _side(batch: pa.RecordBatch, role: str) -> pa.Array:
 
 def _text(column: pa.Array) -> pa.Array:
     """Return a column of labels as text."""
-    return pa.array([text_of(value) for value in column.to_pylist()], pa.string())
+    texts = [text_of(value) for value in column.to_pylist()]
+    return pa.array(texts, pa.string())
 
 
 def coded(
@@ -225,8 +245,8 @@ def coded(
                 if not lenient:
                     raise
                 del encoders[role]
-    nothing = Coded([], np.zeros(0, dtype=np.int32))
-    return {role: encoders[role].coded() if role in encoders else nothing for role in columns}
+    empty = _Encoder()  # of a column that has no text
+    return {role: encoders.get(role, empty).coded() for role in columns}
 
 
 class _Encoder:
@@ -258,9 +278,14 @@ class _Encoder:
             texts = {}
             known = map(text_of, values)
             place = [-1 if t is None else texts.setdefault(t, len(texts)) for t in known]
-        parts = [b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches]
+        missing = len(place)
+        parts = []
+        for batch in batches:
+            indices = batch.indices.fill_null(missing)
+            parts.append(indices.to_numpy(zero_copy_only=False))
         code = np.concatenate(parts)
-        if place == list(range(len(place))) and code.max(initial=-1) < len(place):
+        in_order = place == list(range(missing))
+        if in_order and code.max(initial=-1) < missing:
             return Coded(list(texts), code.astype(np.int32, copy=False))
         places = np.array([*place, -1], dtype=np.int32)
         return Coded(list(texts), places[code])
@@ -279,14 +304,15 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     column = _flat(column)
     kind = column.type
     if _is_text(kind):
-        text = pc.replace_substring_regex(
-            pc.utf8_trim(column, characters=WHITE_SPACE), pattern=r"^\+", replacement=""
-        )
+        stripped = pc.utf8_trim(column, characters=WHITE_SPACE)
+        text = pc.replace_substring_regex(stripped, pattern=r"^\+", replacement="")
         lower = pc.utf8_lower(text)
         for word, value in (("true", "1"), ("false", "0")):  # as a frame has them
-            text = pc.if_else(pc.equal(lower, word), pa.scalar(value, kind), text)
+            number = pa.scalar(value, kind)
+            text = pc.if_else(pc.equal(lower, word), number, text)
         readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
-        column = pc.if_else(readable, text, pa.scalar(None, kind))
+        missing = pa.scalar(None, kind)
+        column = pc.if_else(readable, text, missing)
     elif not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
         raise KindError(f"column {name!r} should contain numbers, got {kind}")
     values = pc.cast(column, pa.float64(), safe=False)
@@ -311,24 +337,33 @@ def times(
         known = [days for days in usual if days is not None]
         if len(known) == len(flat):  # no number is written like one
             days = np.concatenate(known)
-            return days, np.zeros(len(days), dtype=bool), "date"
+            unreadable = np.zeros(len(days), dtype=bool)
+            return days, unreadable, "date"
     kind = kind or _time_kind(flat)
     read = [_times(column, name, kind) for column in flat]
-    values, unreadable = zip(*read, strict=True)
-    return np.concatenate(values), np.concatenate(unreadable), kind
+    values = np.concatenate([part for part, _ in read])
+    unreadable = np.concatenate([bad for _, bad in read])
+    return values, unreadable, kind
 
 
 def _time_kind(columns: Sequence[pa.Array]) -> TimeKind:
     """Return "number" if most known times are numbers, the format of all, or else "date"."""
     texts = [column for column in columns if _is_text(column.type)]
     if not texts:
-        return "number" if all(_is_number(column.type) for column in columns) else "date"
-    present = sum(int(_present(column).sum()) for column in texts)
-    readable = sum(int((np.isfinite(numbers(c, "time")) & _present(c)).sum()) for c in texts)
-    if 2 * readable > present:
+        all_numbers = all(_is_number(column.type) for column in columns)
+        return "number" if all_numbers else "date"
+    n_present = 0
+    n_readable = 0
+    for column in texts:
+        present = _present(column)
+        finite = np.isfinite(numbers(column, "time"))
+        n_present += int(present.sum())
+        n_readable += int((finite & present).sum())
+    if 2 * n_readable > n_present:
         return "number"
     distinct = {text.strip() for column in texts for text in pc.unique(column).to_pylist() if text}
-    return format_of_dates(sorted(distinct - {""})) or "date"
+    known = sorted(distinct - {""})
+    return format_of_dates(known) or "date"
 
 
 def _times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
@@ -347,8 +382,10 @@ def _times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.
         return days, present & np.isnat(days)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise KindError(f"column {name!r} should contain times, got {column.type}")
-    days = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
-    return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
+    moments = pc.cast(column, pa.timestamp("us"), safe=False)
+    days = moments.to_numpy(zero_copy_only=False).astype("datetime64[us]")
+    unreadable = np.zeros(len(column), dtype=bool)
+    return days, unreadable
 
 
 def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
@@ -361,11 +398,14 @@ def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
         written = [*coded.dictionary.to_pylist(), None]
         days = dates_in(written, kind)
         if not kind.startswith("%Y-"):
-            other = [t if np.isnat(day) else None for t, day in zip(written, days, strict=True)]
+            unread = np.isnat(days)
+            other = [t if bad else None for t, bad in zip(written, unread, strict=True)]
             iso = [t if t is not None and ISO.match(t) else None for t in other]
-            days = np.where(np.isnat(days), _dates(pa.array(iso, pa.string()), "date"), days)
+            days_of_iso = _dates(pa.array(iso, pa.string()), "date")
+            days = np.where(unread, days_of_iso, days)
         missing = len(coded.dictionary)
-        return days[coded.indices.fill_null(missing).to_numpy(zero_copy_only=False)]
+        indices = coded.indices.fill_null(missing)
+        return days[indices.to_numpy(zero_copy_only=False)]
     usual = _usual_dates(text)
     if usual is not None:
         return usual
@@ -393,8 +433,9 @@ def _usual_dates(text: pa.Array) -> np.ndarray | None:
 def _difference(batch: pa.RecordBatch, columns: dict[str, str], role: str) -> np.ndarray:
     """Return a column of left minus right, or the difference of two; NaN where not `FINITE`."""
     values = numbers(batch.column(role), columns[role])
-    if f"{role}_right" in columns:
-        right = numbers(batch.column(f"{role}_right"), columns[f"{role}_right"])
+    right_role = f"{role}_right"
+    if right_role in columns:
+        right = numbers(batch.column(right_role), columns[right_role])
         with np.errstate(invalid="ignore", over="ignore"):
             values = values - right
     return np.where(abs(values) <= LARGEST_SIZE, values, np.nan)
@@ -402,15 +443,20 @@ def _difference(batch: pa.RecordBatch, columns: dict[str, str], role: str) -> np
 
 def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:
     """Keep the number of rows and duels of each entry of `batch`, where not one."""
+
+    def known(name: str) -> np.ndarray:
+        """Return a column of counts, 0 where missing."""
+        return np.nan_to_num(numbers(batch.column(name), name))
+
     if "n_rows" in batch.schema.names:  # tallied by the source
-        n_rows = np.nan_to_num(numbers(batch.column("n_rows"), "n_rows"))
+        n_rows = known("n_rows")
         keep("n", n_rows.astype(np.int64))
         if "weight" not in columns:
             keep("weight", n_rows)
             return
-        keep("weight", np.nan_to_num(numbers(batch.column("weight"), "weight")))
+        keep("weight", known("weight"))
         for name in ("n_bad_weight", "n_zero_weight"):
-            keep(name, np.nan_to_num(numbers(batch.column(name), name)).astype(np.int64))
+            keep(name, known(name).astype(np.int64))
     elif "weight" in columns:
         weight = numbers(batch.column("weight"), columns["weight"])
         with np.errstate(invalid="ignore"):
@@ -423,17 +469,21 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 def _present(column: pa.Array) -> np.ndarray:
     """Return which entries of a column are not missing and, of text, not blank, bool."""
     if not _is_text(column.type):
-        return ~pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
+        missing = pc.is_null(column, nan_is_null=True)
+        return ~missing.to_numpy(zero_copy_only=False)
     stripped = pc.utf8_trim(column, characters=WHITE_SPACE)
-    filled = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
-    return filled.to_numpy(zero_copy_only=False)
+    not_blank = pc.greater(pc.utf8_length(stripped), 0)
+    present = pc.fill_null(not_blank, False)
+    return present.to_numpy(zero_copy_only=False)
 
 
 def _flat(column: pa.Array) -> pa.Array:
     """Return a column decoded from dictionaries and views, for Arrow functions that need it."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    return column
 
 
 def _is_text(kind: pa.DataType) -> bool:

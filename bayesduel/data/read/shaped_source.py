@@ -122,16 +122,22 @@ class ShapedSource(FrameSource):
             if not ours:
                 continue
             rows = " UNION ALL BY NAME ".join([*ours, f"SELECT {nothing} WHERE false"])
-            queries.append(self._scores(rows) if kind == "scores" else template.format(rows=rows))
-        con.execute(f"CREATE TEMP TABLE duels AS ({') UNION ALL BY NAME ('.join(queries)})")
-        columns = [c for (c, *_) in con.sql("DESCRIBE duels").fetchall() if c not in HIDDEN]
+            query = self._scores(rows) if kind == "scores" else template.format(rows=rows)
+            queries.append(query)
+        every = ") UNION ALL BY NAME (".join(queries)
+        con.execute(f"CREATE TEMP TABLE duels AS ({every})")
+        described = con.sql("DESCRIBE duels").fetchall()
+        columns = [column for column, *_ in described if column not in HIDDEN]
         counts = ", ".join(["count(*)", *(f"count({name_of(c)})" for c in columns)])
         ((n_rows, *known),) = con.sql(f"SELECT {counts} FROM duels").fetchall()
         if not n_rows and asked.where is not None:
-            unknown = self._dropped.unknown
-            some = f"; in {count(unknown, 'row')} it is {UNKNOWN}" if unknown else ""
+            some = ""
+            if self._dropped.unknown:
+                unknown = count(self._dropped.unknown, "row")
+                some = f"; in {unknown} it is {UNKNOWN}"
+            option = as_options(where=None)
             raise ValueError(
-                f"{name}: no row is left where {asked.where}{some}; {as_options(where=None)} "
+                f"{name}: no row is left where {asked.where}{some}; {option} "
                 "selects the rows that are read"
             )
         if most is not None and n_rows > most:
@@ -147,23 +153,30 @@ class ShapedSource(FrameSource):
                 kept.append(f"{name_of(column)} AS {name_of(shown_as)}")
             elif shown_as == column and (n or self._needs(column)):
                 kept.append(name_of(column))
-        super().__init__(con.sql(f"SELECT {', '.join(kept)} FROM duels WHERE judged"), name)
+        selected = ", ".join(kept)
+        super().__init__(con.sql(f"SELECT {selected} FROM duels WHERE judged"), name)
+        shapes = [part.shape for part in parts]
+        first_shape = shapes[0]
+        names_of_shapes = self._by_shape()
         self.files = tuple(file for part in parts for file in part.source.files)
-        named = [shape for shape in self._by_shape() if shape]
-        self.words = f"{name} ({join(named)})" if named else name
-        self.shape = join(named) or self.shape
-        self.ordered = all(part.shape.ordered for part in parts)
-        self.kind = parts[0].shape.kind
-        self.roles = parts[0].shape.roles if len(self._by_shape()) == 1 else self.roles
-        self.teams = MEMBERS if parts[0].shape.teams else None
-        self.used = tuple(role for part in parts for role in part.shape.used)
-        self.used += ("lower_is_better",) if any(p.shape.kind == "scores" for p in parts) else ()
-        self.taken = frozenset(name for p in parts for name in (*p.shape.has, *p.shape.may))
-        keys = {part.shape.key for part in parts} - {""}
+        named = join([shape for shape in names_of_shapes if shape])
+        self.words = f"{name} ({named})" if named else name
+        self.shape = named or self.shape
+        self.ordered = all(shape.ordered for shape in shapes)
+        self.kind = first_shape.kind
+        if len(names_of_shapes) == 1:
+            self.roles = first_shape.roles
+        self.teams = MEMBERS if first_shape.teams else None
+        self.used = tuple(role for shape in shapes for role in shape.used)
+        if any(shape.kind == "scores" for shape in shapes):
+            self.used += ("lower_is_better",)
+        self.taken = frozenset(name for shape in shapes for name in (*shape.has, *shape.may))
+        keys = {shape.key for shape in shapes} - {""}
         self.recognised = keys.pop() if len(keys) == 1 else None
-        if any(part.shape.soft for part in parts):
-            soft = con.sql("SELECT count(TRY_CAST(winner AS DOUBLE)) FROM duels").fetchall()
-            self.coding = "probability" if soft[0][0] else None
+        if any(shape.soft for shape in shapes):
+            query = "SELECT count(TRY_CAST(winner AS DOUBLE)) FROM duels"
+            ((n_soft,),) = con.sql(query).fetchall()
+            self.coding = "probability" if n_soft else None
         if self.kind == "rankings":
             self._check_ranks()
 
@@ -172,24 +185,30 @@ class ShapedSource(FrameSource):
         lines = []
         for name, places in self._by_shape().items():
             own = self._parts[places[0]].shape
-            said = [notice, own.said] if own.open and self.kind == "duels" else [own.said]
-            files = f" ({len(places):,} files)" if len(places) > 1 else ""
+            said = [own.said]
+            if own.open and self.kind == "duels":
+                said.insert(0, notice)
+            n_files = len(places)
+            files = f" ({n_files:,} files)" if n_files > 1 else ""
             text = "; ".join(filter(None, said))
             lines.append(f"{name}{files}: {text}" if name else text)
         if "source" in self.columns():
             query = "SELECT DISTINCT source FROM duels WHERE source IS NOT NULL ORDER BY source"
             sources = [source for (source,) in self._con.sql(query).fetchall()]
             if len(sources) > 1:
+                n_sources = count(len(sources), "source")
+                names = join(sources, quote=True)
+                option = as_options(keep=["source"])
                 lines.append(
-                    f"{count(len(sources), 'source')}, {join(sources, quote=True)}, which "
-                    f"{as_options(keep=['source'])} and the term Sources tell apart"
+                    f"{n_sources}, {names}, which {option} and the term Sources tell apart"
                 )
         return [line for line in (*lines, *self._remarks) if line]
 
     def places(self) -> list[str]:
         """Return the place of each row."""
         rows = self._con.sql("SELECT file, row_of_file, part FROM duels WHERE judged").fetchall()
-        places = {k: self._parts[k].source.places() for k in {file for file, *_ in rows}}
+        files = {file for file, *_ in rows}
+        places = {file: self._parts[file].source.places() for file in files}
         return [_place(places[file], row, part) for file, row, part in rows]
 
     def left_out(self) -> list[tuple[str, int]]:
@@ -197,7 +216,8 @@ class ShapedSource(FrameSource):
         ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
         found = [line for part in self._parts for line in part.source.left_out()]
         unfit = f"rows that do not satisfy the condition {self._asked.where}"
-        if unknown := self._dropped.unknown:
+        unknown = self._dropped.unknown
+        if unknown:
             unfit += f"; in {unknown:,} of them it is {UNKNOWN}"
         found += [(HEADER_AGAIN, self._n_headers), (unfit, self._dropped.rows)]
         found.append((MISSING[self.kind], n))
@@ -230,26 +250,29 @@ class ShapedSource(FrameSource):
         read = list(dict.fromkeys((*shape.has, *shape.may)))
         beside = _beside(source, shape.has) if shape.open else []
         columns = list(dict.fromkeys((*read, *beside)))
-        columns = source.columns() if self._asked.where else columns
+        if self._asked.where:
+            columns = source.columns()
         records = source.records(con, columns)
         commas = [c for c in columns_with_commas(source, self._asked.decimal) if c in columns]
         points = with_points(records, commas, self._asked.decimal)
         con.execute(f"CREATE OR REPLACE TEMP TABLE records AS {points}")
         if commas:
             kind = "commas for thousands" if self._asked.decimal == "." else "decimal commas"
-            self._remarks.append(f"{kind} in {join(commas, quote=True)}")
+            names = join(commas, quote=True)
+            self._remarks.append(f"{kind} in {names}")
         if not are_numbers(columns):  # which may be data
             again = " AND ".join(f"{text_of_column(c)} = {text_in_sql(c.strip())}" for c in columns)
             ((n,),) = con.execute(f"DELETE FROM records WHERE {again}").fetchall()
             self._n_headers += n
         if self._asked.where is not None:
             dropped = keep_where(con, source.name, columns, self._asked.where)
-            self._dropped = Dropped(
-                self._dropped.rows + dropped.rows, self._dropped.unknown + dropped.unknown
-            )
-        others = "".join(
-            f", {text_in_json(f'r.{name_of(c)}')} AS {name_of(OTHER + c)}" for c in beside
-        )
+            n_rows = self._dropped.rows + dropped.rows
+            n_unknown = self._dropped.unknown + dropped.unknown
+            self._dropped = Dropped(n_rows, n_unknown)
+        others = ""
+        for column in beside:
+            value = text_in_json(f"r.{name_of(column)}")
+            others += f", {value} AS {name_of(OTHER + column)}"
         rows = f"SELECT {k} AS file, made.*{others} FROM ({shape.query}) made"
         if not shape.name:  # each row is as it was
             rows = f"SELECT {k} AS file, r.row_of_file{others} FROM records r"
@@ -294,19 +317,21 @@ class ShapedSource(FrameSource):
         """Raise ValueError unless there are two models, each with one score of an item."""
         models = self._con.sql("SELECT DISTINCT model FROM scores LIMIT 2").fetchall()
         if len(models) < 2:
+            first_file = self._parts[0].source.name
+            model = models[0][0] if models else None
             raise ValueError(
-                f"{self._parts[0].source.name}: scores should be of at least two models on the "
-                f"same items, got those of {shown(models[0][0] if models else None)} (a folder or "
+                f"{first_file}: scores should be of at least two models on the "
+                f"same items, got those of {shown(model)} (a folder or "
                 "a list of files is one log)"
             )
         twice = self._con.sql(TWICE).fetchall()
         if twice:
             file, row, part, model, item, n = twice[0]
             place = _place(self._parts[file].source.places(), row, part)
+            option = as_options(shape="scores", judge="COLUMN")
             raise ValueError(
                 f"{place}: a model should have one score of an item, got {n:,} of {shown(model)} "
-                f"on {shown(item)}; where several judges gave them, say who: "
-                f"{as_options(shape='scores', judge='COLUMN')}"
+                f"on {shown(item)}; where several judges gave them, say who: {option}"
             )
 
 
@@ -315,14 +340,15 @@ def _beside(source: "FileSource | FrameSource", read: Sequence[str]) -> list[str
     free = [name for name in source.columns() if name not in read]
     # 20 rows by which columns of objects and lists are told
     first = source.peek(Columns({name: name for name in free}), 20)
-    texts = {name: [text for text in column.texts if text] for name, column in first.items()}
     n_rows = max((len(column.code) for column in first.values()), default=0)
-    return [
-        name
-        for name, column in first.items()
-        if len(column.code) == n_rows and not any(text[0] in "[{" for text in texts[name])
-    ]
+    plain = []
+    for name, column in first.items():
+        nested = any(text and text[0] in "[{" for text in column.texts)
+        if len(column.code) == n_rows and not nested:
+            plain.append(name)
+    return plain
 
 
 def _place(places: Sequence[str], row: int, part: str | None) -> str:
-    return places[row] + ("" if part is None else f", {part}")
+    place = places[row]
+    return place if part is None else f"{place}, {part}"

@@ -98,13 +98,16 @@ def counts(table: Table) -> str | None:
     sides = (table.given.get("left") or "left", table.given.get("right") or "right")
     weight = table.given.get("weight")
     found = wins_columns(table.columns, table.source.name, *sides, weight, table.peek)
-    return None if found else "columns of two arms and of the wins of each, such as wins_a, wins_b"
+    if found:
+        return None
+    return "columns of two arms and of the wins of each, such as wins_a, wins_b"
 
 
 def matrix(table: Table) -> str | None:
     """Return None for a square table of wins, which is read as it is."""
-    found = table.source.matrix()
-    return None if found is not None else "the same arms in the first column and in the header line"
+    if table.source.matrix() is not None:
+        return None
+    return "the same arms in the first column and in the header line"
 
 
 def results(table: Table) -> Shape | str:
@@ -120,21 +123,23 @@ def results(table: Table) -> Shape | str:
     if len(arms) != len(away) or len({*arms}) < len(arms):
         return lack
     called = away if {*arms} == {*away} else arms
-    cells = [
-        (one == other, text)
-        for column, other in zip(away, called, strict=True)
-        for one, text in zip(arms, table.rows[column], strict=True)
-    ]
-    own = {text for itself, text in cells if itself}
-    met = {text for itself, text in cells if not itself} - DASHES
-    if not met or any(difference(text) is None for text in met) or any(map(difference, own)):
+    own: set[str] = set()
+    met: set[str] = set()
+    for column, other in zip(away, called, strict=True):
+        for one, text in zip(arms, table.rows[column], strict=True):
+            cells = own if one == other else met
+            cells.add(text)
+    met -= DASHES
+    scores = [difference(text) for text in met]
+    if not scores or None in scores or any(map(difference, own)):
         return lack
     home = text_of_column(first)
+    opponents = listed(map(text_in_sql, called))
     cells_in_rows = VERDICTS.format(
         absent=listed(map(text_in_sql, sorted(ABSENT | DASHES))),
         part=listed(map(text_in_sql, away)),
         values=listed(map(text_of_column, away)),
-        beside=f"{home} AS model_a, unnest({listed(map(text_in_sql, called))}) AS model_b",
+        beside=f"{home} AS model_a, unnest({opponents}) AS model_b",
     )
     query = f"SELECT * FROM ({cells_in_rows}) WHERE model_a <> model_b"
     said = f"left={first}, right=the other columns, outcome=the score of left against right"
@@ -151,18 +156,22 @@ def results(table: Table) -> Shape | str:
 def one_hot(table: Table) -> Shape | str:
     """Return the shape of a table of duels with a column of 0 and 1 for each outcome."""
     lack = "two columns of 0 and 1 that say which side won, such as winner_a and winner_b"
-    if not table.named and sum(bool(WON.search(plain(name))) for name in table.columns) < 2:
+    says_won = [name for name in table.columns if WON.search(plain(name))]
+    if not table.named and len(says_won) < 2:
         return lack
     flags = [name for name in table.columns if table.is_flag(name)]
-    won = [n for n in flags if WON.search(plain(n)) and not TIED.search(plain(n))]
+    says_tied = [name for name in flags if TIED.search(plain(name))]
+    won = [name for name in flags if name in says_won and name not in says_tied]
     pair = next(((one, other) for _, one, other in Finder(won, "").sided()), None)
     counted = counts(table) is None and any("wins" in plain(name) for name in table.columns)
     if pair is None or (not table.named and counted):
         return lack
-    ties = [name for name in flags if name not in pair and TIED.search(plain(name))]
+    left, right = pair
+    ties = [name for name in says_tied if name not in pair]
     number = {name: f"coalesce({flag_in_sql(name)}, 0)" for name in (*pair, *ties)}
-    found = {"left": number[pair[0]], "right": number[pair[1]]}
-    found |= {"tie": " + ".join(number[name] for name in ties)} if ties else {}
+    found = {"left": number[left], "right": number[right]}
+    if ties:
+        found["tie"] = " + ".join(number[name] for name in ties)
     cases = " ".join(f"WHEN ({value}) = 1 THEN '{side}'" for side, value in found.items())
     total = " + ".join(f"({value})" for value in found.values())
     written = ", ".join(text_of_column(name) for name in number)
@@ -170,8 +179,10 @@ def one_hot(table: Table) -> Shape | str:
         f"SELECT row_of_file, nullif(concat_ws(', ', {written}), '') AS verdict, "
         f"CASE WHEN {total} = 1 THEN CASE {cases} END END AS winner FROM records"
     )
-    said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
-    said += f", tie where {join(ties)} is 1" if ties else ""
+    said = f"winner=left where {left} is 1, right where {right} is 1"
+    if ties:
+        tied = join(ties)
+        said += f", tie where {tied} is 1"
     rule = (", ".join(number), "1 in one of them and 0 in the others")
     return Shape(
         "a column of 0 and 1 for each outcome",
@@ -196,11 +207,10 @@ def nested(table: Table) -> Shape | str:
     value = name_of if not rows else lambda name: "one"
     if rows and not more:
         values = {rows: [one for found in values[rows] for one in found]}
-    fields = [
-        (name, field, path)
-        for name, found in values.items()
-        for field, path in _fields(name, found).items()
-    ]
+    fields = []
+    for name, found in values.items():
+        for field, path in _fields(name, found).items():
+            fields.append((name, field, path))
     if not fields:
         return lack
     times = Counter(field for _, field, _ in fields)
@@ -208,20 +218,23 @@ def nested(table: Table) -> Shape | str:
     for name, field, path in fields:
         alone = times[field] == 1 and (rows or field not in table.columns)
         called[field if alone else f"{name}.{field}"] = (name, path)
-    if not table.named and not any(path == "$[0]" for _, path in called.values()):
-        if arms_in([*called]) is None:
-            return lack
-    texts = ", ".join(
-        f"{text_in_json(f'({value(name)} -> {text_in_sql(path)})')} AS {name_of(OTHER + field)}"
-        for field, (name, path) in called.items()
-    )
+    has_pairs = any(path == "$[0]" for _, path in called.values())
+    if not table.named and not has_pairs and arms_in([*called]) is None:
+        return lack
+    columns = []
+    for field, (name, path) in called.items():
+        part = f"({value(name)} -> {text_in_sql(path)})"
+        column = name_of(OTHER + field)
+        columns.append(f"{text_in_json(part)} AS {column}")
+    texts = ", ".join(columns)
     source = "records"
     if rows:
         lists = f"from_json({name_of(rows)}, '[\"JSON\"]')"
         source = f"(SELECT row_of_file, unnest({lists}) AS one FROM records)"
     query = f"SELECT row_of_file, {texts} FROM {source}"
     own = list(dict.fromkeys(name for name, _ in called.values()))
-    said = f"{', '.join(called)} of {join(own)}"
+    found_fields = ", ".join(called)
+    said = f"{found_fields} of {join(own)}"
     return Shape("objects in columns", (*own,), query, said, open=not rows)
 
 
@@ -238,20 +251,25 @@ def _parsed(texts: Sequence[str]) -> list[Any]:
 
 def _are_objects(values: Sequence[Any]) -> bool:
     """Return whether values are lists of objects."""
-    lists = len(values) > 0 and all(isinstance(one, list) and one for one in values)
-    return lists and all(isinstance(part, dict) for one in values for part in one)
+    if not values or not all(isinstance(one, list) and one for one in values):
+        return False
+    return all(isinstance(part, dict) for one in values for part in one)
 
 
 def _fields(name: str, values: Sequence[Any]) -> dict[str, str]:
     """Return the fields of objects that hold values, or both of pairs, with their paths."""
-    if values and all(isinstance(one, dict) for one in values):
-        flat = (
-            key for one in values for key, part in one.items() if not isinstance(part, dict | list)
-        )
-        return {key: f"$.{json.dumps(key)}" for key in dict.fromkeys(flat)}
-    if values and all(isinstance(one, list) and len(one) == 2 for one in values):
-        if all(isinstance(part, str) for one in values for part in one):
-            return {f"{name}_1": "$[0]", f"{name}_2": "$[1]"}
+    if not values:
+        return {}
+    if all(isinstance(one, dict) for one in values):
+        found = {}
+        for one in values:
+            for key, part in one.items():
+                if not isinstance(part, dict | list):
+                    found[key] = f"$.{json.dumps(key)}"
+        return found
+    pairs = all(isinstance(one, list) and len(one) == 2 for one in values)
+    if pairs and all(isinstance(part, str) for one in values for part in one):
+        return {f"{name}_1": "$[0]", f"{name}_2": "$[1]"}
     return {}
 
 
@@ -276,11 +294,13 @@ def matches(table: Table) -> Shape | str:
     result = None if scores else table.column("outcome", RESULTS, [match, team, opponent])
     if opponent is not None and _are_mirrored(table, team, opponent, result, scores):
         said = "each match is there twice, once from each side, and is counted once"
-        own = () if result is None or plain(result) in OUTCOMES else (result,)
+        own: tuple[str, ...] = ()
+        outcome = ""
+        if result is not None and plain(result) not in OUTCOMES:
+            own = (result,)
+            outcome = f", {text_of_column(result)} AS outcome"
         kept = MIRRORED.format(
-            arm=text_of_column(team),
-            other=text_of_column(opponent),
-            outcome="".join(f", {text_of_column(name)} AS outcome" for name in own),
+            arm=text_of_column(team), other=text_of_column(opponent), outcome=outcome
         )
         return Shape("two rows for each match", own, kept, said, ordered=False, open=True)
     result = result or table.column("outcome", RESULTS, [match, team, opponent])
@@ -294,13 +314,16 @@ def matches(table: Table) -> Shape | str:
         return lack  # of scores, a table of scores
     columns = {"arm": team, "other": opponent, "value": result}
     called = {"model_a": team, "model_b": opponent or team, "winner": result}
-    said = f"each match is there twice, once for each team, and is counted once; left={team}, "
-    said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row, "
-    said += f"match={match}"
+    other = opponent or f"the other {team}"
+    said = (
+        "each match is there twice, once for each team, and is counted once; "
+        f"left={team}, right={other}, outcome={result} of the first row, match={match}"
+    )
     taken = {role: name for role, name in columns.items() if name is not None}
     texts = ", ".join(f"{text_of_column(name)} AS {role}" for role, name in taken.items())
     agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
-    rows = f"SELECT row_of_file, {text_of_column(match)} AS key, {texts} FROM records"
+    key = text_of_column(match)
+    rows = f"SELECT row_of_file, {key} AS key, {texts} FROM records"
     query = TWO_ROWS.format(rows=rows, winner=_winner_of_two(scored), agree=agree)
     return Shape(
         "two rows for each match",
@@ -340,24 +363,29 @@ def members(table: Table) -> Shape | str:
         return lack
     if side is None and not (in_words and _equal_sizes(sizes)):
         return lack
-    if len({*zip(rows[match], rows[of_side], rows[result], strict=True)}) > len(sizes):
+    results_of_sides = {*zip(rows[match], rows[of_side], rows[result], strict=True)}
+    if len(results_of_sides) > len(sizes):
         if table.named:
             return lack
+        as_scores = as_options(shape="scores")
         raise ValueError(
             f"{table.source.name}: the rows of a side should have one {result!r}, got several in "
             f"the column {side!r} of a match: give the result of the side to each of its rows, or "
-            f"compare the players one by one ({as_options(shape='scores')})"
+            f"compare the players one by one ({as_scores})"
         )
     key = text_of_column(match)
     value = text_of_column(result)
+    member = text_of_column(player)
+    side_key = text_of_column(of_side)
+    between = ord(MEMBERS)
     grouped = (
         f"SELECT min(row_of_file) AS row_of_file, {key} AS key, any_value({value}) AS value, "
-        f"string_agg({text_of_column(player)}, chr({ord(MEMBERS)}) ORDER BY row_of_file) AS arm "
-        f"FROM records GROUP BY {key}, {text_of_column(of_side)}"
+        f"string_agg({member}, chr({between}) ORDER BY row_of_file) AS arm "
+        f"FROM records GROUP BY {key}, {side_key}"
     )
     query = TWO_ROWS.format(rows=grouped, winner=_winner_of_two(not in_words), agree="")
-    said = f"members={player}, side={side or 'those with the same result'}, outcome={result}, "
-    said += f"match={match}"
+    of_one_side = side or "those with the same result"
+    said = f"members={player}, side={of_one_side}, outcome={result}, match={match}"
     taken = (*dict.fromkeys((match, of_side, result, player)),)
     return Shape(
         "a row for each member of a side",
@@ -383,32 +411,37 @@ def _equal_sizes(sizes: Mapping[tuple[str, str], int]) -> bool:
     by_match: dict[str, set[int]] = {}
     for (match, _), size in sizes.items():
         by_match.setdefault(match, set()).add(size)
-    return 4 * sum(len(own) == 1 for own in by_match.values()) >= 3 * len(by_match)
+    n_equal = sum(len(own) == 1 for own in by_match.values())
+    return 4 * n_equal >= 3 * len(by_match)
 
 
 def _winner_of_two(scored: bool) -> str:
     """Return the side that won, of the rows a and b of a match, in SQL; by scores, or by words."""
     if scored:
-        number = "TRY_CAST({}.value AS DOUBLE)".format
-        return f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
-    return f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
+        lead = "TRY_CAST(a.value AS DOUBLE) - TRY_CAST(b.value AS DOUBLE)"
+        return f"CASE sign({lead}) {SIGNS} END"
+    said = _side("a")
+    said_by_other = _side("b", other=True)
+    return f"CASE WHEN {said} = {said_by_other} THEN {said} END"
 
 
 def _side(row: str, *, other: bool = False) -> str:
     """Return the side that won as a row says, or as the row of its opponent says, in SQL."""
     sides = ("right", "left") if other else ("left", "right")
     word = f"lower({row}.value)"
-    cases = " ".join(
-        f"WHEN {word} IN ({', '.join(map(text_in_sql, words))}) THEN '{side}'"
-        for words, side in zip((WINS, LOSSES, DRAWS), (*sides, "tie"), strict=True)
-    )
-    return f"CASE {cases} END"
+    cases = []
+    for words, side in zip((WINS, LOSSES, DRAWS), (*sides, "tie"), strict=True):
+        known = ", ".join(map(text_in_sql, words))
+        cases.append(f"WHEN {word} IN ({known}) THEN '{side}'")
+    every = " ".join(cases)
+    return f"CASE {every} END"
 
 
 def _are_of_two(keys: Sequence[str]) -> bool:
     """Return whether most keys are of two rows, and none of more."""
     sizes = [*Counter(keys).values()]
-    return max(sizes, default=0) == 2 and 4 * sizes.count(2) >= 3 * len(sizes)
+    most_of_two = 4 * sizes.count(2) >= 3 * len(sizes)
+    return max(sizes, default=0) == 2 and most_of_two
 
 
 def _are_mirrored(
@@ -429,7 +462,7 @@ def _are_mirrored(
         ahead = [_margin(row) for row in zip(*values, strict=True)]
     else:
         ahead = [_ahead(*row) for row in zip(left, right, *values, strict=True)]
-    rows = Counter((*both, n) for both, n in zip(sides, ahead, strict=True))
+    rows = Counter(zip(left, right, ahead, strict=True))
     turned = Counter({(b, a, n and -n): times for (a, b, n), times in rows.items()})
     return len(rows) > 2 and rows == turned and any(ahead)
 
@@ -454,18 +487,23 @@ def versus(table: Table) -> Shape | str:
     """Return the shape of a table of duels whose two arms stand in one column."""
     lack = "a column of two arms, such as 'Ajax vs Celtic' or 'Ajax - Celtic' (group)"
     named = table.column("group", VERSUS)
-    for column in table.columns if named is None else [named]:
+    columns = table.columns if named is None else [named]
+    separators = SEPARATORS[: CERTAIN if named else CERTAIN - 2]
+    for column in columns:
         texts = [text for text in table.rows[column] if text]
-        for separator in SEPARATORS[: CERTAIN if named else CERTAIN - 2]:
+        if not texts:
+            continue
+        for separator in separators:
             sides = [re.split(separator, text, flags=re.IGNORECASE) for text in texts]
-            labels = Counter(label.strip() for both in sides for label in both)
-            if not texts or any(len(both) != 2 for both in sides) or "" in labels:
+            if any(len(both) != 2 for both in sides):
                 continue
-            if not table.named and 2 * len(texts) < REPEATED * len(labels):
+            labels = {label.strip() for both in sides for label in both}
+            repeated = 2 * len(texts) >= REPEATED * len(labels)
+            if "" in labels or not (table.named or repeated):
                 continue
-            parts = (
-                f"regexp_split_to_array({text_of_column(column)}, {text_in_sql(separator)}, 'i')"
-            )
+            value = text_of_column(column)
+            pattern = text_in_sql(separator)
+            parts = f"regexp_split_to_array({value}, {pattern}, 'i')"
             query = (
                 'SELECT row_of_file, trim(part[1]) AS "left", trim(part[2]) AS "right" '
                 f"FROM (SELECT row_of_file, {parts} AS part FROM records)"
@@ -494,18 +532,24 @@ def pairs(table: Table) -> Shape | str:
     absent = listed(map(text_in_sql, sorted(ABSENT)))
     columns = [*found]
     values = listed(text_of_column(name) for name in columns)
-    left, right = (listed(text_in_sql(sides[k]) for sides in found.values()) for k in (0, 1))
+    left = listed(text_in_sql(one) for one, _ in found.values())
+    right = listed(text_in_sql(other) for _, other in found.values())
     query = VERDICTS.format(
         absent=absent,
         part=listed(map(text_in_sql, columns)),
         values=values,
         beside=f"{who} AS judge, unnest({left}) AS model_a, unnest({right}) AS model_b",
     )
+    arms = {arm for sides in found.values() for arm in sides}
     first = columns[0]
-    said = f"{len(columns):,} pairs of {len({*sum(found.values(), ())}):,} arms, such as {first}: "
-    said += f"left={found[first][0]}, right={found[first][1]}; judge={judge or 'the row'}"
+    first_left, first_right = found[first]
+    said = f"{len(columns):,} pairs of {len(arms):,} arms, such as {first}: "
+    said += f"left={first_left}, right={first_right}; judge={judge or 'the row'}"
     used = table.used("judge")
     may = (judge,) if judge else ()
+    called = dict.fromkeys(("model_a", "model_b", "winner"), join(columns, EXAMPLES))
+    if judge:
+        called["judge"] = judge
     return Shape(
         "a column for each pair",
         (*columns,),
@@ -515,8 +559,7 @@ def pairs(table: Table) -> Shape | str:
         open=True,
         ordered=False,
         used=used,
-        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, EXAMPLES))
-        | ({"judge": judge} if judge else {}),
+        roles=called,
     )
 
 
@@ -600,17 +643,22 @@ def _are_pairs(table: Table, found: Mapping[str, tuple[str, str]], certain: bool
     n = len({frozenset(sides) for sides in found.values()})
     values = {value for name in found for value in table.known(name)}
     # 7 values at most of columns of pairs: no more than a scale has
-    if n < len(found) or not (len(values) <= 7 or values <= {*labels}):
+    few_values = len(values) <= 7
+    if n < len(found) or not (few_values or values <= {*labels}):
         return False
+    several = n > 2
+    if table.named and (certain or several):
+        return True
     complete = n == len(labels) * (len(labels) - 1) // 2
-    repeated = n > 2 and (complete or (certain and min(labels.values()) > 1))
-    return repeated or (table.named and (certain or n > 2))
+    repeated = min(labels.values()) > 1
+    return several and (complete or (certain and repeated))
 
 
 def _common_start(names: Sequence[str]) -> str:
     """Return what all names start with, to the end of a word."""
     shared = shared_start(names)
-    return shared[: max((shared.rfind(sign) for sign in "_.- [("), default=-1) + 1]
+    last_sign = max(shared.rfind(sign) for sign in "_.- [(")
+    return shared[: last_sign + 1]
 
 
 def _common_end(names: Sequence[str]) -> str:

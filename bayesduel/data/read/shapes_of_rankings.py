@@ -108,10 +108,13 @@ def choices(table: Table) -> Shape | str:
     if of is None or arm is None or chosen is None or not table.is_flag(chosen):
         return lack
     own = [name for name in (judge, of) if name is not None]
-    keys = [*zip(*table.all(*own).values(), strict=True)]
-    sizes = {*Counter(keys).values()}
-    if not table.named and (min(sizes) < 2 or _n_chosen(table, chosen) != len({*keys})):
-        return lack
+    keys = table.all(*own).values()
+    rows_of_set = Counter(zip(*keys, strict=True))
+    sizes = {*rows_of_set.values()}
+    if not table.named:
+        one_chosen = _n_chosen(table, chosen) == len(rows_of_set)
+        if min(sizes) < 2 or not one_chosen:
+            return lack
     texts = f"{text_of_column(arm)} AS arm, {flag_in_sql(chosen)} AS value"
     key = text_of_column(of)
     if judge is not None:
@@ -120,7 +123,8 @@ def choices(table: Table) -> Shape | str:
     winner = f"CASE WHEN a.value + b.value = 1 THEN CASE sign(a.value - b.value) {SIGNS} END END"
     rows = f"SELECT row_of_file, {key} AS key, {texts} FROM records"
     query = (TWO_ROWS if pairs else CHOSEN_OF).format(rows=rows, winner=winner, agree="")
-    said = f"set={' and '.join(own)}, alternative={arm}, chosen={chosen}; "
+    of_set = " and ".join(own)
+    said = f"set={of_set}, alternative={arm}, chosen={chosen}; "
     said += "a duel for each set of two" if pairs else "the chosen is best, the others are below it"
     rule = (chosen, "1 for one alternative of a set and 0 for the others")
     kind: Kind = "duels" if pairs else "rankings"
@@ -165,12 +169,17 @@ def ranks(table: Table) -> Shape | str:
     sure = bool(names) and all(any(word in plain(name) for word in PLACES) for name in arms)
     if len(arms) < 2 or not (table.named or sure or are_ranks(table, arms)):
         return lack
+    as_ranks = as_options(shape="ranks")
     if not table.named and _from_0(table, arms):
+        labels = join(arms, quote=True)
+        most = len(arms) - 1
+        as_scores = as_options(shape="scores")
+        lower = as_options(lower_is_better=True)
         raise ValueError(
-            f"{table.source.name}: {join(arms, quote=True)} hold 0 to {len(arms) - 1} in each row: "
-            f"these may be points ({as_options(shape='scores')}; where 0 is best, "
-            f"{as_options(lower_is_better=True)}, too) or ranks, of which 0 is no place "
-            f"({as_options(shape='ranks')}); say which"
+            f"{table.source.name}: {labels} hold 0 to {most} in each row: "
+            f"these may be points ({as_scores}; where 0 is best, "
+            f"{lower}, too) or ranks, of which 0 is no place "
+            f"({as_ranks}); say which"
         )
     if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
         return lack
@@ -178,33 +187,40 @@ def ranks(table: Table) -> Shape | str:
     if not table.named and len(numbered) == len(arms):
         raise _ranks_or_scores(table, arms)
     if not table.named and not names and all(BY_NUMBER.fullmatch(plain(name)) for name in arms):
+        first = arms[0]
+        as_places = as_options(shape=False)
         raise ValueError(
-            f"{table.source.name}: {arms[0]!r} may hold the place of arm {arms[0][-1]} "
-            f"({as_options(shape='ranks')}) or the arm at that place ({as_options(shape=False)}); "
-            "say which"
+            f"{table.source.name}: {first!r} may hold the place of arm {first[-1]} "
+            f"({as_ranks}) or the arm at that place ({as_places}); say which"
         )
     if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
         raise _ranks_or_scores(table, arms)
     places = [f"regexp_replace({text_of_column(name)}, '{ORDINAL}', '')" for name in arms]
+    labelled = map(text_of_column, names) if names else map(text_in_sql, arms)
     query = RANKED.format(
-        names=listed(map(text_of_column, names) if names else map(text_in_sql, arms)),
+        names=listed(labelled),
         texts=listed(places),
         absent=listed(map(text_in_sql, sorted(ABSENT))),
     )
-    said = f"arms={', '.join(names or arms)}; "
-    said += f"places={', '.join(arms)}; " if names else ""
+    of_arms = ", ".join(names)
+    of_places = ", ".join(arms)
+    said = f"arms={of_arms or of_places}; "
+    if names:
+        said += f"places={of_places}; "
     said += "1 is best; an arm without a place (0 or nothing) is not of the ranking"
     rule = ("rank", "a place from 1, or 0 or nothing where the arm is not ranked")
-    roles = {"arm": ", ".join(names), "rank": ", ".join(arms)}
+    roles = {"arm": of_arms, "rank": of_places}
     return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True, roles=roles)
 
 
 def _ranks_or_scores(table: Table, arms: Sequence[str]) -> ValueError:
     """Return the error of columns that may hold ranks or scores."""
+    labels = join(arms, quote=True)
+    as_ranks = as_options(shape="ranks")
+    as_scores = as_options(shape="scores")
     return ValueError(
-        f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
-        f"these may be ranks (1 is best: {as_options(shape='ranks')}) or scores "
-        f"({as_options(shape='scores')}); say which"
+        f"{table.source.name}: {labels} hold 1 to {len(arms)} in each row: "
+        f"these may be ranks (1 is best: {as_ranks}) or scores ({as_scores}); say which"
     )
 
 
@@ -235,18 +251,23 @@ def are_ranks(table: Table, arms: Sequence[str]) -> bool:
 
     Of few columns or rows, all have to be ranked in each.
     """
-    columns = [
-        [number_in(re.sub(ORDINAL, "", text) or "0") for text in table.rows[name]] for name in arms
-    ]
-    places = [sorted(place for place in row if place > 0) for row in zip(*columns, strict=True)]
-    strict = [row == [*range(1, len(row) + 1)] for row in places]
-    if not all(s or _has_ties(row) for row, s in zip(places, strict, strict=True)):
-        return False
-    ordered = [s and len(row) > 1 for row, s in zip(places, strict, strict=True)]
-    few = len(arms) < 3 or len(places) < FEWEST_RANKS
-    if few and not all(s and len(row) == len(arms) for row, s in zip(places, strict, strict=True)):
-        return False
-    return 2 * sum(ordered) >= len(places) > 0
+    columns = []
+    for name in arms:
+        texts = [re.sub(ORDINAL, "", text) for text in table.rows[name]]
+        columns.append([number_in(text or "0") for text in texts])
+    n_rows = len(table.rows[arms[0]])
+    few = len(arms) < 3 or n_rows < FEWEST_RANKS
+    n_ordered = 0
+    for row in zip(*columns, strict=True):
+        places = sorted(place for place in row if place > 0)
+        strict = places == [*range(1, len(places) + 1)]
+        complete = strict and len(places) == len(arms)
+        if few and not complete:
+            return False
+        if not strict and not _has_ties(places):
+            return False
+        n_ordered += strict and len(places) > 1
+    return 2 * n_ordered >= n_rows > 0
 
 
 def _from_0(table: Table, arms: Sequence[str]) -> bool:
@@ -254,9 +275,8 @@ def _from_0(table: Table, arms: Sequence[str]) -> bool:
     columns = [table.rows[name] for name in arms]
     if not all(map(is_number, {text for column in columns for text in column})):
         return False
-    return all(
-        sorted(map(number_in, row)) == [*range(len(arms))] for row in zip(*columns, strict=True)
-    )
+    from_0 = [*range(len(arms))]
+    return all(sorted(map(number_in, row)) == from_0 for row in zip(*columns, strict=True))
 
 
 def _has_ties(row: Sequence[float]) -> bool:
@@ -270,20 +290,28 @@ def _has_ties(row: Sequence[float]) -> bool:
 def _more_than_two(columns: Sequence[str], pair: Sequence[str]) -> bool:
     """Return whether columns may hold the places of more arms than two, by their names."""
     known = {plain(name) for name in columns}
-    named = sum(any(word in name for word in PLACES) for name in known)
-    third = goes_on(columns, pair)
-    return named > 2 or (third and not known & {*OUTCOMES})
+    named = [name for name in known if any(word in name for word in PLACES)]
+    if len(named) > 2:
+        return True
+    return goes_on(columns, pair) and known.isdisjoint(OUTCOMES)
 
 
 def _names_beside(table: Table, places: Sequence[str]) -> list[str]:
     """Return the columns of texts that are named as those of places are: system1 to rank1."""
     start = shared_start(places)
-    end = shared_start([name[::-1] for name in places])[::-1]
+    backwards = [name[::-1] for name in places]
+    end = shared_start(backwards)[::-1]
     parts = [name[len(start) : len(name) - len(end)] for name in places]
+    first = parts[0]
+    if not first:
+        return []
+    free = {*table.columns} - {*places}
     for name in table.beside(*places):
-        for place in re.finditer(re.escape(parts[0]), name) if parts[0] else ():
-            found = [name[: place.start()] + part + name[place.end() :] for part in parts]
-            if {*found} <= {*table.columns} - {*places} and table.numbers(name) is None:
+        for place in re.finditer(re.escape(first), name):
+            before = name[: place.start()]
+            after = name[place.end() :]
+            found = [before + part + after for part in parts]
+            if free.issuperset(found) and table.numbers(name) is None:
                 return found
     return []
 
@@ -307,11 +335,18 @@ def best(table: Table) -> Shape | str:
         texts = table.known(name)
         at = {text for text in texts if text.casefold() in keys}
         ties = {text for text in texts if plain(text) in TIES}
-        if not texts or (not table.named and not (texts <= labels | ties or texts <= at | ties)):
+        are_arms = texts <= labels | ties
+        are_columns = texts <= at | ties
+        understood = table.named or are_arms or are_columns
+        if not texts or not understood:
             return lack
-        ends[name] = text_of_column(name) if texts <= labels | ties else _at(name, keys)
-    middle = "" if worst is None else f"WHEN {ends[worst]} IS NOT NULL THEN '2'"
-    last = "" if worst is None else f"WHEN arm = {ends[worst]} THEN '3'"
+        ends[name] = text_of_column(name) if are_arms else _at(name, keys)
+    middle = ""
+    last = ""
+    if worst is not None:
+        worst_arm = ends[worst]
+        middle = f"WHEN {worst_arm} IS NOT NULL THEN '2'"
+        last = f"WHEN arm = {worst_arm} THEN '3'"
     tied = listed(map(text_in_sql, TIES))
     word = f"lower({text_of_column(column)})"
     query = BEST_OF.format(
@@ -323,8 +358,10 @@ def best(table: Table) -> Shape | str:
         tie=f"list_contains({tied}, {word})",
         columns=", ".join(name_of(name) for name in (*arms, *ends)),
     )
-    words = f"best={column}, shown={', '.join(arms)}"
-    words += "" if worst is None else f", worst={worst}"
+    of_arms = ", ".join(arms)
+    words = f"best={column}, shown={of_arms}"
+    if worst is not None:
+        words += f", worst={worst}"
     rule = (column, "one of the arms that were shown, or its column")
     return Shape(
         "a column for each arm shown, and one of the best",
@@ -334,7 +371,7 @@ def best(table: Table) -> Shape | str:
         rule,
         kind="rankings",
         open=True,
-        roles={"arm": ", ".join(arms), "rank": ", ".join(ends)},
+        roles={"arm": of_arms, "rank": ", ".join(ends)},
     )
 
 
@@ -372,8 +409,9 @@ def _keys(shown: Mapping[str, str]) -> dict[str, int]:
 
 def _at(column: str, keys: Mapping[str, int]) -> str:
     """Return the arm in the column that another column names, in SQL."""
+    value = text_of_column(column)
     cases = " ".join(f"WHEN {text_in_sql(key)} THEN shown[{k}]" for key, k in keys.items())
-    return f"CASE lower({text_of_column(column)}) {cases} END"
+    return f"CASE lower({value}) {cases} END"
 
 
 def places(table: Table) -> Shape | str:
@@ -405,12 +443,15 @@ def places(table: Table) -> Shape | str:
     take(table.columns, table.source.name, {f"ranking_{k}": name for k, name in enumerate(own)})
     texts = [text_of_column(name) for name in own]
     key = texts[0] if len(texts) == 1 else f"to_json({listed(texts)})::VARCHAR"
+    arm_text = text_of_column(arm)
+    rank_text = text_of_column(rank)
     query = (
-        f"SELECT row_of_file, {key} AS ranking, {text_of_column(arm)} AS arm, "
-        f"regexp_replace({text_of_column(rank)}, '{ORDINAL}', '') AS rank, true AS judged, "
+        f"SELECT row_of_file, {key} AS ranking, {arm_text} AS arm, "
+        f"regexp_replace({rank_text}, '{ORDINAL}', '') AS rank, true AS judged, "
         "NULL::VARCHAR AS wrong FROM records"
     )
-    said = f"ranking={' and '.join(own)}, arm={arm}, rank={rank}; 1 is best"
+    of_ranking = " and ".join(own)
+    said = f"ranking={of_ranking}, arm={arm}, rank={rank}; 1 is best"
     return Shape(
         "a row for the place of each arm",
         (arm, rank),
@@ -462,5 +503,6 @@ def lists(table: Table) -> Shape | str:
 def _are_lists(texts: Sequence[str]) -> bool:
     """Return whether all texts are lists of labels; those of JSON have no texts here."""
     known = [text for text in texts if text]
-    plain_lists = all(re.search("[,;|]", text) and not re.search("[>=]", text) for text in known)
-    return plain_lists and bool(known or not texts)
+    if not known:
+        return not texts
+    return all(re.search("[,;|]", text) and not re.search("[>=]", text) for text in known)

@@ -69,23 +69,28 @@ def _long_scores(
 ) -> Shape | None:
     """Return the shape of a table with a row per score; None where another column names models."""
     own = [name for name in (item, model, score, judge) if name is not None]
-    if not table.named:
+    if not table.named and table.numbers(model) is None:
         labels = table.known(model)
-        others = (table.known(name) for name in table.columns if name not in own)
-        if any(known & labels and table.numbers(model) is None for known in others):
+        others = [name for name in table.columns if name not in own]
+        if any(table.known(name) & labels for name in others):
             return None
-    beside = "" if judge is None else f"{text_of_column(judge)} AS judge, "
-    query = (
-        f"SELECT *, {number_of('written')} AS number FROM (SELECT row_of_file, {beside}"
-        f"{text_in_json(name_of(item))} AS item, {text_in_json(name_of(model))} AS model, "
-        f"{name_of(score)} ->> '$' AS written FROM records)"
-    )
+    number = number_of("written")
+    item_text = text_in_json(name_of(item))
+    model_text = text_in_json(name_of(model))
     better = "lower" if table.given.get("lower_is_better") else "higher"
     said = f"a duel for each pair of {model!r} with a {score!r} of the same {item!r}"
-    said += "" if judge is None else f" by the same {judge!r}"
-    said += f"; the {better} {score!r} wins"
     called = {"model_a": model, "model_b": model, "winner": score, "prompt": item}
-    called |= {} if judge is None else {"judge": judge}
+    beside = ""
+    if judge is not None:
+        beside = f"{text_of_column(judge)} AS judge, "
+        said += f" by the same {judge!r}"
+        called["judge"] = judge
+    said += f"; the {better} {score!r} wins"
+    query = (
+        f"SELECT *, {number} AS number FROM (SELECT row_of_file, {beside}"
+        f"{item_text} AS item, {model_text} AS model, "
+        f"{name_of(score)} ->> '$' AS written FROM records)"
+    )
     return _of_scores(table, said, called, own, query)
 
 
@@ -95,29 +100,35 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     item = item or table.column("item", (*ROWS, *RANKING))
     beside = [name for name in table.columns if name != item and plain(name) not in named]
     models = [name for name in beside if mostly_numbers(table.rows[name])]
-    left_over = [name for name in beside if name not in models and len(table.known(name)) > 1]
+    others = [name for name in beside if name not in models]
+    left_over = [name for name in others if len(table.known(name)) > 1]
     if len(models) < 2 or (left_over and not table.named):
         return None
     _check_direction(table, models)
     judge = table.column("judge", JUDGES, [item, *models])
-    who = "" if judge is None else f"{text_of_column(judge)} AS judge, "
     place = "row_of_file::VARCHAR" if item is None else text_in_json(name_of(item))
     names = listed(map(text_in_sql, models))
     texts = listed(f"{name_of(model)} ->> '$'" for model in models)
-    query = (
-        f"SELECT *, model AS part, {number_of('written')} AS number FROM (SELECT row_of_file, "
-        f"{who}{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
-    )
+    number = number_of("written")
     better = "lower" if table.given.get("lower_is_better") else "higher"
-    said = f"a duel for each pair of {join(models, quote=True)} of "
-    said += "the same row" if item is None else f"the same {item!r}"
-    said += f"; the {better} score wins"
-    said += f"; {join(left_over, quote=True)} not used" if left_over else ""
+    labels = join(models, quote=True)
+    of_item = "the same row" if item is None else f"the same {item!r}"
+    said = f"a duel for each pair of {labels} of {of_item}; the {better} score wins"
+    if left_over:
+        unused = join(left_over, quote=True)
+        said += f"; {unused} not used"
     own = [name for name in (item, judge, *models) if name is not None]
     # 3 columns that a role of several names
     called = dict.fromkeys(("model_a", "model_b", "winner"), join(models, 3))
-    called |= {"prompt": item or "the row"}
-    called |= {} if judge is None else {"judge": judge}
+    called["prompt"] = item or "the row"
+    who = ""
+    if judge is not None:
+        who = f"{text_of_column(judge)} AS judge, "
+        called["judge"] = judge
+    query = (
+        f"SELECT *, model AS part, {number} AS number FROM (SELECT row_of_file, "
+        f"{who}{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
+    )
     return _of_scores(table, said, called, own, query)
 
 
@@ -142,8 +153,9 @@ def _check_no_ranks(table: Table) -> None:
     """Raise ValueError if the numbers of each row may be ranks, of which the lowest is best."""
     arms = columns_of_places(replace(table, named=False))
     if len(arms) > 1 and are_ranks(table, arms):
+        labels = join(arms, quote=True)
         raise ValueError(
-            f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: say "
+            f"{table.source.name}: {labels} hold 1 to {len(arms)} in each row: say "
             "lower_is_better=True where 1 is best, or False where it is worst"
         )
 
@@ -153,20 +165,35 @@ def _check_direction(table: Table, columns: Sequence[str]) -> None:
     if table.named or table.given.get("lower_is_better"):
         return
     stem = Path(table.source.name).stem
-    fewer = [bool(words_of(name) & {*FEWER}) or _says_1_is_best(name) for name in columns]
-    constant = [min(texts) for name in table.columns if len(texts := table.known(name)) == 1]
+    columns_say = all(map(_says_fewer_is_better, columns))
+    constant: list[str] = []  # texts that are the same in every row
+    for name in table.columns:
+        known = table.known(name)
+        if len(known) == 1:
+            constant += known
+    file_says = _says_fewer_is_better(stem) or any(map(_says_1_is_best, constant))
     marks = all(words_of(name) & {*MARKS_OF_SCHOOLS} for name in columns)
-    said = bool(words_of(stem) & {*FEWER}) or any(map(_says_1_is_best, [stem, *constant]))
-    said |= marks and all(1 <= n <= 6 for name in columns for n in table.numbers(name) or [0])
-    if not (all(fewer) or said):
+    if marks:
+        numbers = [n for name in columns for n in table.numbers(name) or [0]]
+        marks = all(1 <= n <= 6 for n in numbers)
+    if not (columns_say or file_says or marks):
         return
+    labels = join(columns, quote=True)
+    lower = as_options(lower_is_better=True)
+    as_scores = as_options(shape="scores")
     raise ValueError(
-        f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "
-        f"{as_options(lower_is_better=True)}, or {as_options(shape='scores')} where the higher is"
+        f"{table.source.name}: of {labels} the lower number may be better: say "
+        f"{lower}, or {as_scores} where the higher is"
     )
+
+
+def _says_fewer_is_better(name: str) -> bool:
+    """Return whether a name says that the lower number is better."""
+    return not words_of(name).isdisjoint(FEWER) or _says_1_is_best(name)
 
 
 def _says_1_is_best(text: str) -> bool:
     """Return whether a text says of a scale that 1 is its best."""
-    words = " ".join(re.findall("[^\\W_]+", text.casefold()))
-    return BEST_IS_1.search(words) is not None
+    words = re.findall("[^\\W_]+", text.casefold())
+    sentence = " ".join(words)
+    return BEST_IS_1.search(sentence) is not None

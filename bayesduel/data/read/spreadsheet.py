@@ -39,7 +39,8 @@ class Spreadsheet(FrameSource):
         self.sheet, (header, *rows) = next(iter(full.items()))
         empty, _ = sheets[self.sheet].start  # rows above the table, which calamine leaves out
         self._header = empty + 1
-        named = [(k, str(cell).strip()) for k, cell in enumerate(header) if str(cell).strip()]
+        titles = [str(cell).strip() for cell in header]
+        named = [(k, title) for k, title in enumerate(titles) if title]
         names = [column for _, column in named]
         if len(names) < 2:
             self._check_title(name, names, rows)
@@ -50,7 +51,8 @@ class Spreadsheet(FrameSource):
                 )
         self._row = [k for k, row in enumerate(rows) if any(cell != "" for cell in row)]
         columns = {column: [_cell(rows[i][k]) for i in self._row] for k, column in named}
-        super().__init__(as_frame(columns)[0], name)
+        frame, _ = as_frame(columns)
+        super().__init__(frame, name)
         self.files = (os.path.abspath(name),)
         self._others = [own for own in full if own != self.sheet]
 
@@ -58,23 +60,29 @@ class Spreadsheet(FrameSource):
         """Return what is said of the columns, and which sheet is read where there are several."""
         if not self._others:
             return super().said(notice)
-        others = f"sheet {self.sheet!r} is read, not {join(self._others, quote=True)}"
-        return [others, *super().said(notice)]
+        others = join(self._others, quote=True)
+        sheet = f"sheet {self.sheet!r} is read, not {others}"
+        return [sheet, *super().said(notice)]
 
     def _check_title(self, name: str, title: list[str], rows: list[list[Any]]) -> None:
         """Raise ValueError if what should be the header is a title, and a header is below it."""
         for k, row in enumerate(rows[:TITLES], 1):
-            if sum(str(cell).strip() != "" for cell in row) > 2:
-                raise below_title(name, "row", self._header, self._header + k, " ".join(title))
+            n_filled = sum(str(cell).strip() != "" for cell in row)
+            if n_filled > 2:
+                place = self._header + k
+                raise below_title(name, "row", self._header, place, " ".join(title))
 
     def _place(self, number: int) -> str:
-        return f"{self.name}, row {self._header + 1 + self._row[number]} of the sheet"
+        row = self._header + 1 + self._row[number]
+        return f"{self.name}, row {row} of the sheet"
 
 
 def _cell(value: Any) -> Any:
     """Return the value of a cell: whole numbers without decimals, dates as text, None if empty."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, datetime | date | time):
-        return value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
     return None if value == "" else value

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
-from bayesduel.data.read.outcomes import NAMES, Code
+from bayesduel.data.read.meaning import Code
+from bayesduel.data.read.outcomes import NAMES
 from bayesduel.data.read.rows import Coded
 from tests.support.writing import expected, same, write
 
