@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.labels import alike_words, labels_alike
+from bayesduel.data.labels import alike_words, labels_alike, without_words
 from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
@@ -34,7 +34,6 @@ __all__ = [
     "maximum_likelihood_exists",
     "thin_data_words",
     "warn_of_pairing",
-    "without_words",
 ]
 
 READ = (  # what health takes over from the read summary
@@ -666,22 +665,6 @@ def _named(h: "Health") -> list[tuple[str, int, int]]:
         ("group", h.n_groups, h.n_without_group),
     )
     return [(r, n, without) for r, n, without in roles if n is not None and without is not None]
-
-
-def without_words(role: str, without: int, total: int) -> str:
-    """Return that votes name no judge (or group), what is assumed, and what to do.
-
-    role: "judge" or "group"; without: how many; total: number of votes.
-    """
-    has, each = ("has", "it") if without == 1 else ("have", "each")
-    same = "person" if role == "judge" else role
-    n_votes = count(without, "vote")
-    return (
-        f"{n_votes} of {total:,} {has} no {role}: "
-        f"{each} is taken as a {role} of its own. If they share {role}s, "
-        f"intervals are too narrow. Name the {role}s; if all are of one {same}, fill the column "
-        "with one label"
-    )
 
 
 def _order_counts(h: "Health") -> bool:

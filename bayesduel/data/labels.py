@@ -1,4 +1,4 @@
-"""Labels that look alike: they differ in case, spaces, alphabet, or in how a number is written."""
+"""Labels that look alike, in case, spaces, alphabet or how a number is written; labels not given."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesduel.text import NAMED, SENTENCE, count, shorten
 
-__all__ = ["alike_words", "labels_alike"]
+__all__ = ["alike_words", "labels_alike", "without_words"]
 
 # Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
 LATIN = str.maketrans(
@@ -55,3 +55,19 @@ def _look(label: str) -> str:
         label = unicodedata.normalize("NFKC", label.translate(LATIN))
         label = "".join(letter for letter in label if unicodedata.category(letter) != "Cf")
     return " ".join(label.casefold().split())
+
+
+def without_words(role: str, without: int, total: int) -> str:
+    """Return that votes name no judge (or group), what is assumed, and what to do.
+
+    role: "judge" or "group"; without: how many; total: number of votes.
+    """
+    has, each = ("has", "it") if without == 1 else ("have", "each")
+    same = "person" if role == "judge" else role
+    n_votes = count(without, "vote")
+    return (
+        f"{n_votes} of {total:,} {has} no {role}: "
+        f"{each} is taken as a {role} of its own. If they share {role}s, "
+        f"intervals are too narrow. Name the {role}s; if all are of one {same}, fill the column "
+        "with one label"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.data.health import without_words
+from bayesduel.data.labels import without_words
 from bayesduel.data.votes import MANY_MISSING
 from bayesduel.inference.clusters import BOTH, VOTE
 from bayesduel.system.arguments import as_options, by_reader

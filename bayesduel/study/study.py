@@ -432,8 +432,7 @@ class Study(ArmsAndJudges):
     def winners(self, **options: Any) -> Any:
         """Return the winners under every criterion; see ``bayesduel.winners``.
 
-        With the rope and the confidence of the study's rule, and among the arms that are not
-        retired.
+        With rope and confidence of the study's rule, among the arms that are not retired.
         """
         from bayesduel.posterior.winners import winners
 
@@ -467,16 +466,12 @@ class Study(ArmsAndJudges):
 
     @property
     def deciding(self) -> dict[str, Any]:
-        """What a verdict of the study stands on, as ``bayesduel.winners`` takes it.
-
-        The rope and the confidence of its rule, and its retired arms.
-        """
+        """Rope and confidence of its rule, and retired arms, as ``bayesduel.winners`` takes them."""
         found: dict[str, Any] = {"retired": tuple(self.arms[k] for k in self.retired)}
-        if self.stop is None:
-            return found
-        found["confidence"] = self.stop.level
-        if self.stop.rope:
-            found["rope"] = self.stop.rope
+        if self.stop is not None:
+            found["confidence"] = self.stop.level
+            if self.stop.rope:
+                found["rope"] = self.stop.rope
         return found
 
     @property
