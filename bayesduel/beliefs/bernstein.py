@@ -35,4 +35,6 @@ def bernstein_upper(wins, losses, budget):
         return inf
     variance = wins * losses / (n * (n - 1))
     level = budget + log(2.0)
-    return wins / n + sqrt(2 * variance * level / n) + 7 * level / (3 * (n - 1))
+    of_variance = sqrt(2 * variance * level / n)
+    of_range = 7 * level / (3 * (n - 1))
+    return wins / n + of_variance + of_range

@@ -24,7 +24,8 @@ def best_item(belief, z):
     Where all values are equal that is the largest u'z. The value of a success may differ
     (known rewards): then it is the largest v logistic(u'z).
     """
-    return int(np.argmax(worths(belief, np.dot(belief.attributes, z))))
+    utility = np.dot(belief.attributes, z)
+    return int(np.argmax(worths(belief, utility)))
 
 
 def recommended(belief: Any, z: np.ndarray) -> int | np.ndarray:
@@ -62,7 +63,7 @@ def most_optimistic(belief, z, width):
     m, n = belief.attributes.shape
     root = half_inverse(belief.covariance)
     nothing = np.zeros(n)
-    longest = stretch(belief.covariance)
+    reach = width * stretch(belief.covariance)
     best = 0
     best_worth = -np.inf
     plain = len(belief.values) == 1
@@ -73,19 +74,22 @@ def most_optimistic(belief, z, width):
         size = min(BLOCK, m - start)
         glance(belief.attributes, start, size, nothing, z, squares, utility)
         for k in range(size):
-            hope[k] = utility[k] + width * longest * sqrt(squares[k])
+            hope[k] = utility[k] + reach * sqrt(squares[k])
         if not plain:
             for k in range(size):
-                hope[k] = belief.values[start + k] * sigmoid(hope[k])
+                chance = sigmoid(hope[k])
+                hope[k] = belief.values[start + k] * chance
         for k in range(size):
             if hope[k] >= best_worth:
-                square = measure(belief.attributes[start + k], root, nothing)
+                item = start + k
+                square = measure(belief.attributes[item], root, nothing)
                 worth = utility[k] + width * sqrt(square)
                 if not plain:
-                    worth = belief.values[start + k] * sigmoid(worth)
+                    worth = belief.values[item] * sigmoid(worth)
                 # Difference of bounds, relative beyond 1, that is rounding: 1e-11
-                if worth - best_worth > 1e-11 * max(1.0, abs(worth)):
-                    best = start + k
+                rounding = 1e-11 * max(1.0, abs(worth))
+                if worth - best_worth > rounding:
+                    best = item
                     best_worth = worth
     return best
 
@@ -113,12 +117,16 @@ def widest_apart(belief, champion, z, width):
         glance(belief.attributes, start, size, own, z, squares, utility)
         for k in range(size):
             squares[k] *= longest * longest
-            hope[k] = utility[k] - level + width * sqrt(squares[k])
+            ahead = utility[k] - level
+            hope[k] = ahead + width * sqrt(squares[k])
         for k in range(size):
-            if squares[k] >= most and hope[k] > 0 and start + k != champion:
-                square = measure(belief.attributes[start + k], root, offset)
-                if square > most and utility[k] - level + width * sqrt(square) > 0:
-                    best = start + k
+            item = start + k
+            if squares[k] >= most and hope[k] > 0 and item != champion:
+                square = measure(belief.attributes[item], root, offset)
+                ahead = utility[k] - level
+                may_beat = ahead + width * sqrt(square) > 0
+                if square > most and may_beat:
+                    best = item
                     most = square
     return best
 
@@ -129,13 +137,15 @@ def glance(attributes, start, size, point, z, squares, utility):
     for k in range(size):
         utility[k] = 0.0
         squares[k] = 0.0
+    end = start + size
     for a in range(attributes.shape[1]):
-        column = attributes[start : start + size, a]
+        column = attributes[start:end, a]
         centre = point[a]
         weight = z[a]
         for k in range(size):
+            away = column[k] - centre
             utility[k] += weight * column[k]
-            squares[k] += (column[k] - centre) ** 2
+            squares[k] += away**2
 
 
 @compiled
@@ -153,13 +163,15 @@ def measure(u, root, offset):
 @compiled
 def stretch(covariance):
     """Return the norm of R with R'R = covariance, rounded up."""
-    return sqrt(np.linalg.eigvalsh(covariance)[-1]) * (1 + 1e-9)
+    largest = np.linalg.eigvalsh(covariance)[-1]
+    return sqrt(largest) * (1 + 1e-9)
 
 
 @compiled
 def half_inverse(covariance):
     """Return the upper triangular R with R'R = covariance, so that |R u|^2 = u' covariance u."""
-    return np.ascontiguousarray(np.linalg.cholesky(covariance).T)
+    lower = np.linalg.cholesky(covariance)
+    return np.ascontiguousarray(lower.T)
 
 
 @compiled
@@ -168,5 +180,6 @@ def worths(belief, utility):
     if len(belief.values) == 1:
         return utility
     for k in range(len(utility)):
-        utility[k] = belief.values[k] * sigmoid(utility[k])
+        chance = sigmoid(utility[k])
+        utility[k] = belief.values[k] * chance
     return utility

@@ -53,18 +53,20 @@ def beta_upper(a, b, budget):
     x = a / (a + b)
     for _ in range(200):
         above = log_above(a, b, x)
-        if above + budget == 0:
+        excess = above + budget
+        if excess == 0:
             return x
-        if above + budget > 0:
+        if excess > 0:
             low = x
         else:
             high = x
         slope = log_density(a, b, x) - above
-        step = (above + budget) * exp(min(-slope, 700.0))  # finite: exp(710) is not
+        step = excess * exp(min(-slope, 700.0))  # finite: exp(710) is not
         new = x + step
         if not low < new < high:
             new = (low + high) / 2
-        if abs(new - x) <= 1e-15 * x or new == low or new == high:
+        still = abs(new - x) <= 1e-15 * x
+        if still or new == low or new == high:
             return new
         x = new
     return x
@@ -77,17 +79,21 @@ def log_above(a, b, x):
         return 0.0
     if x >= 1:
         return -inf
+    front = log_density(a, b, x) + log(x) + log1p(-x)
     if x < (a + 1) / (a + b + 2):
-        below = exp(log_density(a, b, x) + log(x) + log1p(-x)) / a * fraction(a, b, x)
-        return log1p(-min(below, 1.0)) if below < 1 else -inf
-    return log_density(a, b, x) + log(x) + log1p(-x) + log(fraction(b, a, 1 - x) / b)
+        below = exp(front) / a * fraction(a, b, x)
+        return log1p(-below) if below < 1 else -inf
+    of_other_tail = fraction(b, a, 1 - x) / b
+    return front + log(of_other_tail)
 
 
 @compiled
 def log_density(a, b, x):
     """Return the logarithm of the Beta(a, b) density at x in (0, 1)."""
     constant = lgamma(a + b) - lgamma(a) - lgamma(b)
-    return constant + (a - 1) * log(x) + (b - 1) * log1p(-x)
+    of_x = (a - 1) * log(x)
+    of_rest = (b - 1) * log1p(-x)
+    return constant + of_x + of_rest
 
 
 @compiled
@@ -96,16 +102,22 @@ def fraction(a, b, x):
     tiny = 1e-300
     c = 1.0
     d = 1 - (a + b) * x / (a + 1)
-    d = 1 / (d if abs(d) > tiny else tiny)
+    d = d if abs(d) > tiny else tiny
+    d = 1 / d
     value = d
     for m in range(1, 100_000):
+        at = a + 2 * m
         for half in range(2):
             if half == 0:
-                term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+                numerator = m * (b - m) * x
+                denominator = (at - 1) * at
             else:
-                term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+                numerator = -(a + m) * (a + b + m) * x
+                denominator = at * (at + 1)
+            term = numerator / denominator
             d = 1 + term * d
-            d = 1 / (d if abs(d) > tiny else tiny)
+            d = d if abs(d) > tiny else tiny
+            d = 1 / d
             c = 1 + term / c
             c = c if abs(c) > tiny else tiny
             value *= c * d

@@ -56,7 +56,8 @@ def betting_upper(wins, losses, budget):
     if n == 0:
         return inf
     # ln of the wealth if q is the empirical mean.
-    wealth = lgamma(wins + 0.5) + lgamma(losses + 0.5) - lgamma(n + 1) - log(pi)
+    beta = lgamma(wins + 0.5) + lgamma(losses + 0.5) - lgamma(n + 1)
+    wealth = beta - log(pi)
     if wins > 0:
         wealth -= wins * log(wins / n)
     if losses > 0:
@@ -70,4 +71,6 @@ def stitched_upper(wins, losses, budget):
     n = wins + losses
     if n == 0:
         return inf
-    return wins / n + 0.85 * sqrt((log(log(2 * n)) + 0.72 * (log(5.2) + budget)) / n)
+    looks = log(log(2 * n))
+    level = 0.72 * (log(5.2) + budget)
+    return wins / n + 0.85 * sqrt((looks + level) / n)

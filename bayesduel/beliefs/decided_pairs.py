@@ -63,7 +63,8 @@ def update(decided, belief, alpha, t):
 @compiled
 def survey(decided, belief, alpha, t):
     """Bring the decided pairs to time t by computing every bound."""
-    lower = bounds(belief, 2 * alpha * log(t))[0]
+    budget = 2 * alpha * log(t)
+    lower, _ = bounds(belief, budget)
     decided.sure_wins[:] = 0
     decided.sure_losses[:] = 0
     decided.n_open[:] = 0
@@ -74,9 +75,11 @@ def survey(decided, belief, alpha, t):
             decided.beats[i, j] = beats
             decided.sure_wins[i] += beats
             decided.sure_losses[j] += beats
-            if decided.watched[i, j] and beats:
+            if not decided.watched[i, j]:
+                continue
+            if beats:
                 decided.contradicted[0] = True
-            elif decided.watched[i, j] and not lower[j, i] > 0.5:
+            elif not lower[j, i] > 0.5:
                 decided.n_open[i] += 1
     decided.seen[0] = belief.n_duels[0]
 
@@ -90,40 +93,46 @@ def refresh(decided, belief, alpha, t):
     n_arms = len(decided.due)
     new = belief.n_duels[0] - decided.seen[0]
     if new == 1:
-        settle(decided, belief, belief.last[0], belief.last[1], alpha, t)
+        i = belief.last[0]
+        j = belief.last[1]
+        settle(decided, belief, i, j, alpha, t)
     elif new != 0:
         for i in range(n_arms):
             for j in range(i):
                 settle(decided, belief, i, j, alpha, t)
     for i in range(n_arms):
-        if decided.due[i] < t:
-            for j in range(n_arms):
-                if decided.until[i, j] < t:
-                    settle(decided, belief, i, j, alpha, t)
+        if decided.due[i] >= t:
+            continue
+        for j in range(n_arms):
+            if decided.until[i, j] < t:
+                settle(decided, belief, i, j, alpha, t)
     decided.seen[0] = belief.n_duels[0]
 
 
 @compiled
 def settle(decided, belief, i, j, alpha, t):
     """Decide the pair i, j at time t, and until when."""
-    if i != j:
-        for winner, loser in ((i, j), (j, i)):
-            beats = surely_beats(belief, winner, loser, alpha, t)
-            if beats != decided.beats[winner, loser]:
-                flip(decided, winner, loser, beats)
-            old = decided.until[winner, loser]
-            new = crossing(belief, winner, loser, alpha, t) if beats else inf
-            decided.until[winner, loser] = new
-            if new <= decided.due[winner]:
-                decided.due[winner] = new
-            elif old == decided.due[winner]:
-                decided.due[winner] = decided.until[winner].min()
+    if i == j:
+        return
+    for winner, loser in ((i, j), (j, i)):
+        beats = surely_beats(belief, winner, loser, alpha, t)
+        if beats != decided.beats[winner, loser]:
+            flip(decided, winner, loser, beats)
+        old = decided.until[winner, loser]
+        new = crossing(belief, winner, loser, alpha, t) if beats else inf
+        decided.until[winner, loser] = new
+        if new <= decided.due[winner]:
+            decided.due[winner] = new
+        elif old == decided.due[winner]:
+            decided.due[winner] = decided.until[winner].min()
 
 
 @compiled
 def surely_beats(belief, i, j, alpha, t):
     """Return whether lower[i, j] > 1/2 at time t, by the arithmetic of ``bounds``."""
-    return 1 - upper_bound(belief, j, i, 2 * alpha * log(t)) > 0.5
+    budget = 2 * alpha * log(t)
+    lower = 1 - upper_bound(belief, j, i, budget)
+    return lower > 0.5
 
 
 @compiled
@@ -134,10 +143,12 @@ def crossing(belief, i, j, alpha, t):
     """
     wins = belief.wins[i, j]
     n = wins + belief.wins[j, i]
-    exponent = n * (wins / n - 0.5) ** 2 / alpha
+    gap = wins / n - 0.5
+    exponent = n * gap**2 / alpha
     if exponent > 36:  # Beyond 4e15 duels.
         return inf
-    last = max(float(t), np.floor(exp(exponent)))
+    closed_form = np.floor(exp(exponent))
+    last = max(float(t), closed_form)
     while surely_beats(belief, i, j, alpha, last + 1):
         last += 1
     while last > t and not surely_beats(belief, i, j, alpha, last):

@@ -55,7 +55,8 @@ def updated(posterior, belief):
         return
     draws = belief.draws
     n_arms = draws.shape[1]
-    mark = draws[0, 0, n_arms - 1] + 2.0 * draws[len(draws) - 1, 0, n_arms - 1]
+    last = len(draws) - 1
+    mark = draws[0, 0, n_arms - 1] + 2.0 * draws[last, 0, n_arms - 1]
     if posterior.log_weight[0] == mark:
         return
     posterior.log_weight[0] = mark
@@ -63,6 +64,7 @@ def updated(posterior, belief):
         for i in range(n_arms):
             total = 0.0
             for j in range(n_arms):
-                p = min(max(draws[d, i, j], 1e-12), 1 - 1e-12)
+                drawn = draws[d, i, j]
+                p = min(max(drawn, 1e-12), 1 - 1e-12)
                 total += log(p) - log1p(-p)
             posterior.draws[d, i] = total / n_arms

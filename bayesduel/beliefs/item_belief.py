@@ -144,7 +144,8 @@ def finite_only(policy: object, items: ItemSet) -> None:
 
 def paid_best(belief: ItemBelief) -> int:
     """Return the item with the largest posterior mean reward, uniform prior on its chance."""
-    share = (belief.successes + 1) / (belief.pulls + 2)
+    successes = belief.successes + 1
+    share = successes / (belief.pulls + 2)
     return int((belief.values * share).argmax())
 
 
@@ -161,7 +162,8 @@ def record_pull(belief, arm, success):
         if belief.row_of[arm] < 0:
             row = new_row(belief, x)  # may empty the window, and with it what row_of says
             belief.row_of[arm] = row
-        enter(belief, belief.row_of[arm], x, success, 1.0)
+        row_of_arm = belief.row_of[arm]
+        enter(belief, row_of_arm, x, success, 1.0)
 
 
 @compiled
@@ -173,8 +175,10 @@ def record_aimed(belief, aim, success):
     belief.last[1] = -1
     belief.n_pulls[0] += 1
     if belief.learns:
-        again = again and n_rows > 0 and (belief.rows[n_rows - 1] == aim).all()
-        enter(belief, n_rows - 1 if again else new_row(belief, aim), aim, success, 1.0)
+        last_row = n_rows - 1
+        again = again and n_rows > 0 and (belief.rows[last_row] == aim).all()
+        row = last_row if again else new_row(belief, aim)
+        enter(belief, row, aim, success, 1.0)
 
 
 @compiled
@@ -185,17 +189,20 @@ def record_duel(belief, i, j, won):
     belief.n_pulls[0] += 1
     belief.pulls[i] += 1
     belief.pulls[j] += 1
-    belief.successes[i if won > 0 else j] += 1
+    winner = i if won > 0 else j
+    belief.successes[winner] += 1
     if i != j and belief.learns:
         x = belief.attributes[i] - belief.attributes[j]
-        enter(belief, new_row(belief, x), x, won, 1.0)
+        row = new_row(belief, x)
+        enter(belief, row, x, won, 1.0)
 
 
 @compiled
 def record_weighted(belief, x, won, weight):
     """Record one duel of a difference in attributes `x` whose log likelihood has a weight."""
     belief.n_pulls[0] += 1
-    enter(belief, new_row(belief, x), x, won, weight)
+    row = new_row(belief, x)
+    enter(belief, row, x, won, weight)
 
 
 @compiled
@@ -207,7 +214,8 @@ def enter(belief, row, x, success, weight):
     if n_pulls >= belief.due[0]:
         refit(belief)
         # The mode is found again over all tallied pulls when they have grown by a tenth
-        belief.due[0] = max(n_pulls + 1, int(n_pulls * (1 + 0.1)))
+        grown = int(n_pulls * (1 + 0.1))
+        belief.due[0] = max(n_pulls + 1, grown)
     else:
         learn(belief, x, success, weight)
 

@@ -57,12 +57,18 @@ def largest_within(p, c):
     if p <= 0:
         return 1 - exp(-c)
     # Two upper bounds on the distance: Pinsker's, and dropping the term -p ln q >= 0.
-    distance = min(sqrt(c / 2), (1 - p) * (1 - exp(-(c - p * log(p)) / (1 - p))))
+    loss = 1 - p
+    exponent = -(c - p * log(p)) / loss
+    pinsker = sqrt(c / 2)
+    without_term = loss * (1 - exp(exponent))
+    distance = min(pinsker, without_term)
     for _ in range(100):
-        if distance >= 1 - p:
+        if distance >= loss:
             return 1.0
-        excess = -p * log1p(distance / p) - (1 - p) * log1p(-distance / (1 - p)) - c
-        step = excess * (p + distance) * (1 - p - distance) / distance
+        of_wins = -p * log1p(distance / p)
+        of_losses = loss * log1p(-distance / loss)
+        excess = of_wins - of_losses - c
+        step = excess * (p + distance) * (loss - distance) / distance
         if not distance - step < distance:
             break
         distance -= step
@@ -80,11 +86,14 @@ def log_upper_gap(p, c):
         return -inf
     if p <= 0:
         return -c
-    entropy = -p * log(p) - (1 - p) * log1p(-p)
-    v = -(c + entropy) / (1 - p)
+    loss = 1 - p
+    of_win = -p * log(p)
+    entropy = of_win - loss * log1p(-p)
+    v = -(c + entropy) / loss
     for _ in range(200):
-        excess = -entropy - p * log1p(-exp(v)) - (1 - p) * v - c
-        slope = p * exp(v) / (1 - exp(v)) - (1 - p)
+        gap = exp(v)
+        excess = -entropy - p * log1p(-gap) - loss * v - c
+        slope = p * gap / (1 - gap) - loss
         new = v - excess / slope
         if not new > v:
             break

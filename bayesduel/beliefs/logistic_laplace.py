@@ -27,23 +27,26 @@ def learn(belief, x, success, weight=1.0):
     s = weight * (success - sigmoid(at))
     for _ in range(60):
         p = sigmoid(at + s * room)
+        bend = weight * room * p * (1 - p)
         miss = weight * (success - p) - s
         if miss > 0:
             low = s
         else:
             high = s
-        step = miss / (1 + weight * room * p * (1 - p))
+        step = miss / (1 + bend)
         if abs(step) < 1e-13:
             break
-        s = s + step if low < s + step < high else (low + high) / 2
+        new = s + step
+        s = new if low < new < high else (low + high) / 2
     p = sigmoid(at + s * room)
     bend = weight * p * (1 - p)
+    grown = 1 + bend * room
     n = len(x)
     for k in range(n):
         belief.mode[k] += s * side[k]
         for j in range(n):
             belief.precision[k, j] += bend * x[k] * x[j]
-            belief.covariance[k, j] -= bend * side[k] * side[j] / (1 + bend * room)
+            belief.covariance[k, j] -= bend * side[k] * side[j] / grown
     if belief.n_pulls[0] % 1000 == 0:  # what rounding has left in the updates goes
         inverse = np.linalg.inv(belief.precision)
         for k in range(n):
@@ -77,9 +80,11 @@ def refit(belief):
                 break
             continue
         value = log_posterior(belief, z)
-        while log_posterior(belief, z + share * step) < value and share > 1e-9:
+        new = z + share * step
+        while log_posterior(belief, new) < value and share > 1e-9:
             share /= 2
-        z = z + share * step
+            new = z + share * step
+        z = new
     overwrite(belief.mode, z)
     inverse = np.linalg.inv(precision)
     for k in range(n):
@@ -101,11 +106,14 @@ def overwrite(old, new):
 def log_posterior(belief, z):
     """Return the log posterior density of the tallied rewards at `z`, up to a constant."""
     away = z - belief.centre
-    total = -0.5 * (away @ (belief.stiffness @ away))
+    pulled = belief.stiffness @ away
+    total = -0.5 * (away @ pulled)
     for k in range(belief.n_rows[0]):
         utility = belief.rows[k] @ z
-        soft = np.log1p(np.exp(-abs(utility))) + max(utility, 0.0)
-        total += belief.paid[k] * utility - belief.tries[k] * soft
+        tail = np.log1p(np.exp(-abs(utility)))
+        soft = tail + max(utility, 0.0)
+        gained = belief.paid[k] * utility
+        total += gained - belief.tries[k] * soft
     return total
 
 
@@ -116,7 +124,8 @@ def draw_preference(belief, rng, spread=1.0):
     Its standard deviations are `spread` times those of the posterior.
     """
     root = np.linalg.cholesky(belief.covariance)
-    return belief.mode + spread * (root @ rng.standard_normal(len(belief.mode)))
+    normal = rng.standard_normal(len(belief.mode))
+    return belief.mode + spread * (root @ normal)
 
 
 @compiled

@@ -72,16 +72,23 @@ def fit_margins(
     if not finite(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance should be >= 0, got {tolerance}")
     max_rounds = whole(max_rounds, "max_rounds", 1)
-    if connected_components(margins.n > 0, directed=False)[0] > 1:
+    n_parts, _ = connected_components(margins.n > 0, directed=False)
+    if n_parts > 1:
         raise ValueError("margins should connect all arms, but some arms never met the others")
-    mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))
+    mean = np.zeros((n_arms, n_arms))
+    scatter = np.zeros((n_arms, n_arms))
+    variance = np.zeros((n_arms, n_arms))
     pooled, least = pair_variances(margins, 0.0, mean, scatter, variance)
     least = least if floor is None else float(floor)
-    score = start_scores(margins, mean) if start is None else numbers(start, "start").copy()
+    if start is None:
+        score = start_scores(margins, mean)
+    else:
+        score = numbers(start, "start").copy()
     if score.shape != (n_arms,) or not np.isfinite(score).all():
         raise ValueError(f"start should be {n_arms} finite scores, got shape {score.shape}")
     score -= score.mean()
-    step = tolerance * np.sqrt(max(pooled, least))
+    deviation = np.sqrt(max(pooled, least))
+    step = tolerance * deviation
     n = margins.n
     if variances == "pair":
         rounds = climb(
@@ -96,8 +103,12 @@ def fit_margins(
             f"the optimum was not reached in max_rounds = {max_rounds} rounds: give more rounds"
         )
     i, j = np.nonzero(np.tril(n))
+    met = n[i, j]
     e = mean[i, j] - score[i] + score[j]
     v = variance[i, j]
-    squares = scatter[i, j] + n[i, j] * e**2 + shrinkage * pooled
-    terms = (n[i, j] + shrinkage) * np.log(v) + squares / v + n[i, j] * np.log(2 * np.pi)
-    return MarginFit(score, variance, float(-0.5 * terms.sum()), rounds)
+    squares = scatter[i, j] + met * e**2 + shrinkage * pooled
+    of_variance = (met + shrinkage) * np.log(v)
+    constant = met * np.log(2 * np.pi)
+    terms = of_variance + squares / v + constant
+    log_likelihood = float(-0.5 * terms.sum())
+    return MarginFit(score, variance, log_likelihood, rounds)

@@ -94,8 +94,9 @@ class Laplace(BeliefSpec):
         rng = np.random.default_rng(n_arms)
         draws = np.full((self.draws, n_arms, n_arms), 0.5)
         i, j = np.triu_indices(n_arms, 1)
-        draws[:, i, j] = rng.random((self.draws, len(i)))
-        draws[:, j, i] = 1 - draws[:, i, j]
+        uniform = rng.random((self.draws, len(i)))
+        draws[:, i, j] = uniform
+        draws[:, j, i] = 1 - uniform
         return informed(belief, draws)
 
     def scores(self, n_arms: int) -> ScorePosterior:
@@ -103,7 +104,8 @@ class Laplace(BeliefSpec):
         return refitted_scores(n_arms, self.draws)
 
     def due(self, n_duels: int) -> int:
-        return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
+        grown = ceil(n_duels * (1 + self.growth))
+        return max(n_duels + 1, grown)
 
     def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief with posterior draws given all duels so far."""
@@ -132,7 +134,9 @@ class Laplace(BeliefSpec):
                 clusters=False,
             )
         at = [duels.arms.index(arm) for arm in arms or duels.arms]
-        return informed(belief, np.concatenate(list(preference_draws(posterior)))[:, at][:, :, at])
+        draws = np.concatenate(list(preference_draws(posterior)))
+        in_order = draws[:, at][:, :, at]
+        return informed(belief, in_order)
 
 
 def log_of_tally(wins: np.ndarray, model: "Model") -> Any:
@@ -182,7 +186,8 @@ def informed(belief: Belief, draws: np.ndarray) -> Belief:
 @compiled
 def gaussian_upper(location, spread, budget):
     """Return the upper bound on P where logit P is normal."""
-    return 1 / (1 + exp(-(location + normal_quantile(budget) * spread)))
+    log_odds = location + normal_quantile(budget) * spread
+    return 1 / (1 + exp(-log_odds))
 
 
 @compiled

@@ -63,25 +63,32 @@ def bounds(belief, budget):
     half = belief.kind == BY_HOEFFDING  # its radius is one for both sides: half the roots
     for i in range(n_arms):
         for j in range(i):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            wins = belief.wins[i, j]
+            losses = belief.wins[j, i]
+            n = wins + losses
             if half and n == 0:
-                upper[i, j] = upper[j, i] = inf
+                of_i = inf
+                of_j = inf
             elif half:
                 radius = sqrt(budget / (2 * n))
-                upper[i, j] = belief.wins[i, j] / n + radius
-                upper[j, i] = belief.wins[j, i] / n + radius
+                of_i = wins / n + radius
+                of_j = losses / n + radius
             else:
-                upper[i, j] = upper_bound(belief, i, j, budget)
-                upper[j, i] = upper_bound(belief, j, i, budget)
-            lower[i, j] = 1 - upper[j, i]
-            lower[j, i] = 1 - upper[i, j]
+                of_i = upper_bound(belief, i, j, budget)
+                of_j = upper_bound(belief, j, i, budget)
+            upper[i, j] = of_i
+            upper[j, i] = of_j
+            lower[i, j] = 1 - of_j
+            lower[j, i] = 1 - of_i
     return lower, upper
 
 
 @compiled
 def upper_against(belief, arm, budget):
     """Return upper bounds on P[:, arm], shape (K,); 1/2 at `arm`."""
-    return upper_bounds(belief, arm, np.ones(belief.wins.shape[0], np.bool_), budget)
+    n_arms = belief.wins.shape[0]
+    every_arm = np.ones(n_arms, np.bool_)
+    return upper_bounds(belief, arm, every_arm, budget)
 
 
 @compiled
@@ -110,15 +117,20 @@ def upper_bounds(belief, arm, among, budget):
 @compiled
 def upper_bound(belief, i, j, budget):
     """Return the upper bound on P[i, j], i != j."""
+    wins = belief.wins[i, j]
+    losses = belief.wins[j, i]
     if belief.kind == BY_HOEFFDING:  # first, because its bound costs least
-        return hoeffding_upper(belief.wins[i, j], belief.wins[j, i], budget)
+        return hoeffding_upper(wins, losses, budget)
     if belief.kind == BY_GAUSSIAN:
-        return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
+        location = belief.location[i, j]
+        spread = belief.spread[i, j]
+        return gaussian_upper(location, spread, budget)
     if belief.kind == BY_RANKED:
         location = belief.location[i, j]
         spread = belief.spread[i, j]
-        return ranked_upper(belief.ranked[:, i, j], location, spread, budget)
-    return upper_from_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
+        ranked = belief.ranked[:, i, j]
+        return ranked_upper(ranked, location, spread, budget)
+    return upper_from_counts(belief, wins, losses, budget)
 
 
 @compiled
@@ -154,14 +166,16 @@ def sample(belief, rng):
     if belief.source == FROM_NOTHING:
         raise ValueError("belief should be one that can be sampled, such as Beta()")
     if belief.source == FROM_DRAWS:
-        return belief.draws[rng.integers(0, belief.draws.shape[0])].copy()
+        at = rng.integers(0, belief.draws.shape[0])
+        return belief.draws[at].copy()
     draw = np.full((n_arms, n_arms), 0.5)
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            draw[i, j] = rng.beta(
-                belief.prior + belief.wins[i, j], belief.prior + belief.wins[j, i]
-            )
-            draw[j, i] = 1 - draw[i, j]
+            wins = belief.wins[i, j]
+            losses = belief.wins[j, i]
+            drawn = rng.beta(belief.prior + wins, belief.prior + losses)
+            draw[i, j] = drawn
+            draw[j, i] = 1 - drawn
     return draw
 
 
@@ -172,13 +186,14 @@ def sample_against(belief, arm, rng):
     if belief.source == FROM_NOTHING:
         raise ValueError("belief should be one that can be sampled, such as Beta()")
     if belief.source == FROM_DRAWS:
-        return belief.draws[rng.integers(0, belief.draws.shape[0]), :, arm].copy()
+        at = rng.integers(0, belief.draws.shape[0])
+        return belief.draws[at, :, arm].copy()
     draw = np.full(n_arms, 0.5)
     for j in range(n_arms):
         if j != arm:
-            draw[j] = rng.beta(
-                belief.prior + belief.wins[j, arm], belief.prior + belief.wins[arm, j]
-            )
+            wins = belief.wins[j, arm]
+            losses = belief.wins[arm, j]
+            draw[j] = rng.beta(belief.prior + wins, belief.prior + losses)
     return draw
 
 
@@ -189,17 +204,19 @@ def shares(belief):
     share = np.full((n_arms, n_arms), 0.5)
     for i in range(n_arms):
         for j in range(n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            wins = belief.wins[i, j]
+            n = wins + belief.wins[j, i]
             if n > 0:
-                share[i, j] = belief.wins[i, j] / n
+                share[i, j] = wins / n
     return share
 
 
 @compiled
 def share(belief, i, j):
     """Return the share of duels won by i against j; 1/2 where they never met or i is j."""
-    n = belief.wins[i, j] + belief.wins[j, i]
-    return belief.wins[i, j] / n if n > 0 else 0.5
+    wins = belief.wins[i, j]
+    n = wins + belief.wins[j, i]
+    return wins / n if n > 0 else 0.5
 
 
 @compiled

@@ -74,33 +74,39 @@ class ScorePosterior(NamedTuple):
 def score_posterior(n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
     """Return the posterior before the first duel; `follow` computes it, the prior too."""
     # 100 arms beyond which three nodes serve: the scale is known well
-    return _empty(7 if n_arms <= 100 else 3, n_arms, link, prior_scale)
+    nodes = 7 if n_arms <= 100 else 3
+    return _empty(nodes, n_arms, link, prior_scale)
 
 
 def refitted_scores(n_arms: int, n_draws: int) -> ScorePosterior:
     """Return the posterior of scores whose draws come from a model that is refitted."""
-    return _empty(1, n_arms, LOGIT, 0.0)._replace(draws=np.zeros((n_draws, n_arms)))
+    draws = np.zeros((n_draws, n_arms))
+    return _empty(1, n_arms, LOGIT, 0.0)._replace(draws=draws)
 
 
 def _empty(nodes: int, n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
+    steps = np.exp(RANGE * np.linspace(0, 1, nodes))
     return ScorePosterior(
-        link,
-        prior_scale,
-        0.1 * prior_scale * np.exp(RANGE * np.linspace(0, 1, nodes)),
-        np.zeros(nodes),
-        np.zeros((nodes, n_arms)),
-        np.zeros((nodes, n_arms)),
-        np.zeros((nodes, n_arms, n_arms)),
-        np.zeros((n_arms, n_arms)),
-        np.zeros((n_arms, n_arms)),
-        np.full(3, -1, np.int64),
-        np.zeros((0, n_arms)),
+        link=link,
+        prior_scale=prior_scale,
+        scale=0.1 * prior_scale * steps,
+        log_weight=np.zeros(nodes),
+        mode=np.zeros((nodes, n_arms)),
+        centre=np.zeros((nodes, n_arms)),
+        root=np.zeros((nodes, n_arms, n_arms)),
+        covariance=np.zeros((n_arms, n_arms)),
+        seen=np.zeros((n_arms, n_arms)),
+        n_seen=np.full(3, -1, np.int64),
+        draws=np.zeros((0, n_arms)),
     )
 
 
 def copied(posterior: ScorePosterior) -> ScorePosterior:
     """Return a copy that shares no array."""
-    return ScorePosterior._make(v.copy() if isinstance(v, np.ndarray) else v for v in posterior)
+    fields = []
+    for field in posterior:
+        fields.append(field.copy() if isinstance(field, np.ndarray) else field)
+    return ScorePosterior._make(fields)
 
 
 @compiled
@@ -114,15 +120,16 @@ def follow(posterior, wins):
     wins: times i beat j, shape (K, K); a tie is half a win each.
     """
     n_arms = wins.shape[0]
+    many = n_arms > WITHOUT_REFIT
     if posterior.n_seen[0] < 0:
         begin(posterior)
     since = posterior.n_seen[1]
     new, i, j = difference(posterior.seen, wins)
     if new == 0.0:
         return
-    if n_arms > WITHOUT_REFIT and new == 1.0 and since < n_arms // 20:
+    top = posterior.log_weight.max()
+    if many and new == 1.0 and since < n_arms // 20:
         won = wins[i, j] - posterior.seen[i, j]
-        top = posterior.log_weight.max()
         for g in range(len(posterior.scale)):
             if posterior.log_weight[g] > top - NEGLIGIBLE:
                 rank_one(posterior, g, i, j, won)
@@ -130,21 +137,21 @@ def follow(posterior, wins):
     else:
         # 20 duels after which all nodes are computed again
         everything = since >= 20 or new > 1.0
-        top = posterior.log_weight.max()
         for g in range(len(posterior.scale)):
             if everything or posterior.log_weight[g] > top - NEGLIGIBLE:
                 refit(posterior, g, wins)
         if everything:
             place_nodes(posterior, wins)
-        if everything or n_arms > WITHOUT_REFIT:
+        if everything or many:
             posterior.n_seen[1] = 0
         else:
             posterior.n_seen[1] += 1
+    seen = posterior.seen
     if new == 1.0:
-        posterior.seen[i, j] = wins[i, j]
-        posterior.seen[j, i] = wins[j, i]
+        seen[i, j] = wins[i, j]
+        seen[j, i] = wins[j, i]
     else:
-        posterior.seen[:, :] = wins
+        seen[:, :] = wins
     posterior.n_seen[0] += 1
 
 
@@ -158,34 +165,51 @@ def begin(posterior):
         posterior.root[g] = 0.0
         for a in range(posterior.root.shape[1]):
             posterior.root[g, a, a] = scale
-        posterior.log_weight[g] = log(scale) - scale**2 / (2 * posterior.prior_scale**2)
+        posterior.log_weight[g] = log_prior(scale, posterior.prior_scale)
     posterior.n_seen[0] = 1
     posterior.n_seen[1] = 0
     posterior.n_seen[2] = -1
 
 
 @compiled
+def log_prior(scale, prior_scale):
+    """Return the log density of the half-normal prior on the log scale, up to a constant."""
+    return log(scale) - scale**2 / (2 * prior_scale**2)
+
+
+@compiled
+def weights(log_weight):
+    """Return weights of sum 1 from their logarithms, which may lack a constant."""
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    return weight
+
+
+@compiled
 def place_nodes(posterior, wins):
     """Move the nodes to where the scale's posterior is, if they are too far apart or too close."""
     n_nodes = len(posterior.scale)
+    middle = n_nodes // 2
     widest = RANGE / (n_nodes - 1)
     for _ in range(6):
         nodes = np.log(posterior.scale)
         spacing = nodes[1] - nodes[0]
-        weight = np.exp(posterior.log_weight - posterior.log_weight.max())
-        weight /= weight.sum()
+        weight = weights(posterior.log_weight)
         mean = (weight * nodes).sum()
-        deviation = sqrt((weight * (nodes - mean) ** 2).sum())
+        variance = (weight * (nodes - mean) ** 2).sum()
+        deviation = sqrt(variance)
         # Nodes are 0.9 posterior standard deviations of the log scale apart
         aim = min(max(0.9 * deviation, spacing / 3), widest)
-        off = abs(mean - nodes[n_nodes // 2])
-        if 0.7 * spacing < aim < 1.4 * spacing and off < 1.5 * spacing:
+        off = abs(mean - nodes[middle])
+        well_spaced = 0.7 * spacing < aim < 1.4 * spacing
+        if well_spaced and off < 1.5 * spacing:
             return
         old = posterior.mode.copy()
         for g in range(n_nodes):
-            value = mean + (g - n_nodes // 2) * aim
+            value = mean + (g - middle) * aim
+            nearest = np.abs(nodes - value).argmin()
             posterior.scale[g] = exp(value)
-            posterior.mode[g] = old[np.abs(nodes - value).argmin()]
+            posterior.mode[g] = old[nearest]
             refit(posterior, g, wins)
 
 
@@ -197,9 +221,16 @@ def difference(seen, wins):
     second = 0
     for i in range(len(wins)):
         for j in range(len(wins)):  # along rows: most cells are as they were
-            if wins[i, j] == seen[i, j] or (i < j and wins[j, i] != seen[j, i]):
+            won = wins[i, j]
+            won_before = seen[i, j]
+            if won == won_before:
                 continue
-            here = abs(wins[i, j] + wins[j, i] - seen[i, j] - seen[j, i])
+            lost = wins[j, i]
+            lost_before = seen[j, i]
+            counted_at_mirror = i < j and lost != lost_before
+            if counted_at_mirror:
+                continue
+            here = abs(won + lost - won_before - lost_before)
             new += here if here > 0.0 else 2.0  # a corrected outcome: no single new duel
             first = max(i, j)
             second = min(i, j)
@@ -222,11 +253,13 @@ def refit(posterior, g, wins):
         if decrement < 1e-5 * n_arms:
             break
         # A score changes by 3 at most in one step
-        length = min(1.0, 3.0 / np.abs(step).max())
+        largest = np.abs(step).max()
+        length = min(1.0, 3.0 / largest)
         while length > 1e-10:
             candidate = x + length * step
             found, slope, bend = derivatives(posterior.link, candidate, wins, precision)
-            if found >= value - 1e-9 * max(1.0, abs(value)):
+            rounding = 1e-9 * max(1.0, abs(value))
+            if found >= value - rounding:
                 break
             length /= 2
         x = candidate
@@ -235,12 +268,13 @@ def refit(posterior, g, wins):
         hessian = bend
     factor = np.linalg.cholesky(hessian)
     root = np.linalg.inv(factor).T
+    shift = mean_shift(posterior.link, x, root, wins)
     posterior.mode[g] = x
     posterior.root[g] = root
-    posterior.centre[g] = x + mean_shift(posterior.link, x, root, wins)
+    posterior.centre[g] = x + shift
     scale = posterior.scale[g]
     half = np.log(np.diag(factor)).sum()
-    prior = log(scale) - scale**2 / (2 * posterior.prior_scale**2)  # on the log scale
+    prior = log_prior(scale, posterior.prior_scale)
     posterior.log_weight[g] = value - n_arms * log(scale) - half + prior
 
 
@@ -258,7 +292,8 @@ def derivatives(link, x, wins, precision):
             lost = wins[j, i]
             if won + lost == 0.0:
                 continue
-            here, slope, bend = cell(link, x[i] - x[j], won, lost)
+            eta = x[i] - x[j]
+            here, slope, bend = cell(link, eta, won, lost)
             value += here
             gradient[i] += slope
             gradient[j] -= slope
@@ -283,13 +318,16 @@ def mean_shift(link, x, root, wins):
         for j in range(i):
             won = wins[i, j]
             lost = wins[j, i]
-            if won + lost > 0.0:
-                eta = x[i] - x[j]
-                up = curvature(link, eta + STEP, won, lost)
-                third = -(up - curvature(link, eta - STEP, won, lost)) / (2 * STEP)
-                v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-                pull[i] += 0.5 * third * v
-                pull[j] -= 0.5 * third * v
+            if won + lost == 0.0:
+                continue
+            eta = x[i] - x[j]
+            up = curvature(link, eta + STEP, won, lost)
+            down = curvature(link, eta - STEP, won, lost)
+            third = -(up - down) / (2 * STEP)
+            v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+            half = 0.5 * third * v
+            pull[i] += half
+            pull[j] -= half
     return covariance @ pull
 
 
@@ -297,42 +335,55 @@ def mean_shift(link, x, root, wins):
 def cell(link, eta, won, lost):
     """Return log likelihood of a pair's duels, its slope in eta and minus its curvature."""
     if link == LOGIT:
-        p = 1.0 / (1.0 + exp(-eta)) if eta > -700 else 0.0
+        n = won + lost
+        p = win_probability(link, eta)
         low = -log1p(exp(-abs(eta)))
-        value = (won + lost) * low + (lost * min(-eta, 0.0) + won * min(eta, 0.0))
-        return value, won - (won + lost) * p, (won + lost) * p * (1 - p)
+        linear = lost * min(-eta, 0.0) + won * min(eta, 0.0)
+        value = n * low + linear
+        slope = won - n * p
+        bend = n * p * (1 - p)
+        return value, slope, bend
     up, up_hazard = log_normal(eta)
     down, down_hazard = log_normal(-eta)
     slope = won * up_hazard - lost * down_hazard
-    bend = won * up_hazard * (up_hazard + eta) + lost * down_hazard * (down_hazard - eta)
-    return won * up + lost * down, slope, bend
+    bend_won = won * up_hazard * (up_hazard + eta)
+    bend = bend_won + lost * down_hazard * (down_hazard - eta)
+    value = won * up + lost * down
+    return value, slope, bend
 
 
 @compiled
 def curvature(link, eta, won, lost):
     """Return minus the curvature in eta of the log likelihood of a pair's duels, as `cell`."""
     if link == LOGIT:
-        p = 1.0 / (1.0 + exp(-eta)) if eta > -700 else 0.0
+        p = win_probability(link, eta)
         return (won + lost) * p * (1 - p)
-    return cell(link, eta, won, lost)[2]
+    _, _, bend = cell(link, eta, won, lost)
+    return bend
 
 
 @compiled
 def log_normal(z):
     """Return the log of the normal distribution function at z, and its derivative."""
     if z > -30:
-        tail = log(erfc(-z / sqrt(2.0)) / 2)
+        probability = erfc(-z / sqrt(2.0)) / 2
+        tail = log(probability)
     else:  # asymptotic
-        tail = -z * z / 2 - log(-z * sqrt(2 * pi)) + log(1 - 1 / (z * z) + 3 / z**4)
-    return tail, exp(-z * z / 2 - tail) / sqrt(2 * pi)
+        series = 1 - 1 / (z * z) + 3 / z**4
+        constant = log(-z * sqrt(2 * pi))
+        tail = -z * z / 2 - constant + log(series)
+    ratio = exp(-z * z / 2 - tail)
+    hazard = ratio / sqrt(2 * pi)
+    return tail, hazard
 
 
 @compiled
 def rank_one(posterior, g, i, j, won):
     """Update node g by one duel of i and j: the mode moves along the pair's covariance."""
     centre = posterior.centre[g]
-    contrast = posterior.root[g, i] - posterior.root[g, j]
-    c = posterior.root[g] @ contrast
+    root = posterior.root[g]
+    contrast = root[i] - root[j]
+    c = root @ contrast
     v = c[i] - c[j]
     eta = centre[i] - centre[j]
     t = 0.0
@@ -340,12 +391,15 @@ def rank_one(posterior, g, i, j, won):
     slope = 0.0
     bend = 0.0
     for _ in range(6):
-        value, slope, bend = cell(posterior.link, eta + t * v, won, 1.0 - won)
+        moved = eta + t * v
+        value, slope, bend = cell(posterior.link, moved, won, 1.0 - won)
         t += (slope - t) / (1.0 + bend * v)
-    value, slope, bend = cell(posterior.link, eta + t * v, won, 1.0 - won)
+    moved = eta + t * v
+    value, slope, bend = cell(posterior.link, moved, won, 1.0 - won)
     centre += t * c
     posterior.mode[g] += t * c
-    posterior.log_weight[g] += value - 0.5 * t * t * v - 0.5 * log1p(bend * v)
+    height = value - 0.5 * t * t * v
+    posterior.log_weight[g] += height - 0.5 * log1p(bend * v)
     shrink(posterior, g, c, contrast, v, bend)
 
 
@@ -360,12 +414,13 @@ def shrink(posterior, g, c, contrast, v, bend):
     if bend <= 0.0:
         return
     root = posterior.root[g]
-    beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
+    grown = 1.0 + bend * v
+    beta = (1.0 - 1.0 / sqrt(grown)) / v
     for a in range(len(c)):
         for b in range(len(c)):
             root[a, b] -= beta * c[a] * contrast[b]
     if posterior.n_seen[2] == g:
-        gamma = bend / (1.0 + bend * v)
+        gamma = bend / grown
         for a in range(len(c)):
             for b in range(len(c)):
                 posterior.covariance[a, b] -= gamma * c[a] * c[b]
@@ -378,24 +433,31 @@ def anticipate(posterior, i, j, times):
     The outcome is not known, so that only its expected information counts.
     """
     top = posterior.log_weight.max()
-    for g in range(len(posterior.scale) if len(posterior.draws) == 0 else 0):
+    n_followed = len(posterior.scale) if len(posterior.draws) == 0 else 0
+    for g in range(n_followed):
         if posterior.log_weight[g] > top - NEGLIGIBLE:
-            contrast = posterior.root[g, i] - posterior.root[g, j]
-            c = posterior.root[g] @ contrast
-            eta = posterior.centre[g, i] - posterior.centre[g, j]
+            root = posterior.root[g]
+            centre = posterior.centre[g]
+            contrast = root[i] - root[j]
+            c = root @ contrast
+            v = c[i] - c[j]
+            eta = centre[i] - centre[j]
             bend = times * expected_information(posterior.link, eta)
-            shrink(posterior, g, c, contrast, c[i] - c[j], bend)
+            shrink(posterior, g, c, contrast, v, bend)
     if posterior.draws.shape[0] > 1:
         draws = posterior.draws
         contrast = draws[:, i] - draws[:, j]
         mean = contrast.mean()
-        v = ((contrast - mean) ** 2).sum() / (len(draws) - 1)
+        away = contrast - mean
+        freedom = len(draws) - 1
+        v = (away**2).sum() / freedom
         if v > 0.0:
             bend = times * expected_information(posterior.link, mean)
-            beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
+            grown = 1.0 + bend * v
+            beta = (1.0 - 1.0 / sqrt(grown)) / v
             for a in range(draws.shape[1]):
-                c = (draws[:, a] * (contrast - mean)).sum() / (len(draws) - 1)
-                draws[:, a] -= beta * c * (contrast - mean)
+                c = (draws[:, a] * away).sum() / freedom
+                draws[:, a] -= beta * c * away
 
 
 @compiled
@@ -415,14 +477,19 @@ def anticipate_many(posterior, pairs):
         for p in range(len(pairs)):
             i = pairs[p, 0]
             j = pairs[p, 1]
-            bend = pairs[p, 2] * expected_information(posterior.link, centre[i] - centre[j])
+            times = pairs[p, 2]
+            eta = centre[i] - centre[j]
+            bend = times * expected_information(posterior.link, eta)
             information[i, i] += bend
             information[j, j] += bend
             information[i, j] -= bend
             information[j, i] -= bend
         root = posterior.root[g]
-        precision = np.eye(n_arms) + root.T @ information @ root
-        posterior.root[g] = root @ np.linalg.inv(np.linalg.cholesky(precision)).T
+        gained = root.T @ information @ root
+        precision = np.eye(n_arms) + gained
+        factor = np.linalg.cholesky(precision)
+        inverse = np.linalg.inv(factor)
+        posterior.root[g] = root @ inverse.T
         if posterior.n_seen[2] == g:
             posterior.n_seen[2] = -1
 
@@ -437,27 +504,33 @@ def draw_scores(posterior, n, rng):
     kept = posterior.draws.shape[0]
     draws = np.empty((n, n_arms))
     if n == kept:
-        return posterior.draws[rng.permutation(n)]
+        order = rng.permutation(n)
+        return posterior.draws[order]
     if kept > 0:
         for d in range(n):
-            draws[d] = posterior.draws[rng.integers(0, kept)]
+            at = rng.integers(0, kept)
+            draws[d] = posterior.draws[at]
         return draws
-    weight = np.exp(posterior.log_weight - posterior.log_weight.max())
-    weight /= weight.sum()
+    weight = weights(posterior.log_weight)
     cumulative = 0.0
     first = 0
     offset = rng.random()
     for g in range(len(weight)):  # as many draws of a node as its weight says, rounded at random
         cumulative += weight[g] * n
-        last = n if g == len(weight) - 1 else min(int(cumulative + offset), n)
+        last = min(int(cumulative + offset), n)
+        if g == len(weight) - 1:
+            last = n
         if last > first:
-            normal = np.empty((last - first, n_arms))
-            for d in range(last - first):
+            n_here = last - first
+            normal = np.empty((n_here, n_arms))
+            for d in range(n_here):
                 for a in range(n_arms):
                     normal[d, a] = rng.standard_normal()
-            draws[first:last] = posterior.centre[g] + normal @ posterior.root[g].T
+            away = normal @ posterior.root[g].T
+            draws[first:last] = posterior.centre[g] + away
             first = last
-    return draws[rng.permutation(n)]
+    order = rng.permutation(n)
+    return draws[order]
 
 
 @compiled
@@ -469,10 +542,12 @@ def heaviest(posterior):
     mean = heaviest_mean(posterior)
     if posterior.draws.shape[0] > 1:
         apart = posterior.draws - mean
-        return mean, apart.T @ apart / (len(apart) - 1)
+        covariance = apart.T @ apart / (len(apart) - 1)
+        return mean, covariance
     g = posterior.log_weight.argmax()
     if posterior.n_seen[2] != g:
-        posterior.covariance[:, :] = posterior.root[g] @ posterior.root[g].T
+        root = posterior.root[g]
+        posterior.covariance[:, :] = root @ root.T
         posterior.n_seen[2] = g
     return mean, posterior.covariance
 
@@ -486,7 +561,8 @@ def heaviest_mean(posterior):
         for d in range(len(draws)):
             mean += draws[d]
         return mean / len(draws)
-    return posterior.centre[posterior.log_weight.argmax()].copy()
+    g = posterior.log_weight.argmax()
+    return posterior.centre[g].copy()
 
 
 @compiled

@@ -41,10 +41,14 @@ def sign_by_mixture_above(wins, losses, budget):
     """Return 1 once the test decides that p is above 1/2, else 0."""
     n = wins + losses
     # The wealth is at most 2 exp(n d(share)): most looks end here.
-    if n == 0 or log(2.0) + n * divergence_from_half(wins / n) < budget:
+    if n == 0:
+        return 0
+    most = log(2.0) + n * divergence_from_half(wins / n)
+    if most < budget:
         return 0
     beta = lgamma(wins + 1) + lgamma(losses + 1) - lgamma(n + 2)
-    wealth = (n + 1) * log(2.0) + beta + log_above(wins + 1.0, losses + 1.0, 0.5)
+    tail = log_above(wins + 1.0, losses + 1.0, 0.5)
+    wealth = (n + 1) * log(2.0) + beta + tail
     return 1 if wealth >= budget else 0
 
 
@@ -63,7 +67,9 @@ def sign_by_epochs(wins, losses, budget):
 
     A wrong answer is given with probability below exp(-budget) by exact laws, not by proof.
     """
-    return sign_at_look(wins, losses, 1 + log2(max(wins + losses, 1)), budget)
+    n = max(wins + losses, 1)
+    look = 1 + log2(n)
+    return sign_at_look(wins, losses, look, budget)
 
 
 @compiled
@@ -72,6 +78,9 @@ def sign_at_look(wins, losses, look, budget):
     if wins == losses:
         return 0
     n = wins + losses
-    if n * divergence_from_half(wins / n) > log(pi * pi * look * look / 6) + budget:
+    evidence = n * divergence_from_half(wins / n)
+    inverse_share = pi * pi * look * look / 6
+    price_of_looks = log(inverse_share)
+    if evidence > price_of_looks + budget:
         return 1 if wins > losses else -1
     return 0

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, figure, plain
+from bayesduel.plots.style import ACCENT, INK, NEW, REFERENCE, figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,13 +27,15 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     """
     x = calibration.predicted
     y = calibration.observed
-    ax.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    ax.vlines(x, calibration.lower, calibration.upper, color=ACCENT, lw=1.2, zorder=2)
-    area = 18 + 130 * calibration.n / calibration.n.max()
+    ax.plot([0.5, 1], [0.5, 1], **REFERENCE)
+    lower = calibration.lower
+    ax.vlines(x, lower, calibration.upper, color=ACCENT, lw=1.2, zorder=2)
+    n = calibration.n
+    area = 18 + 130 * n / n.max()
     ax.scatter(x, y, s=area, facecolor="white", edgecolor=ACCENT, lw=1.4, zorder=3, clip_on=False)
     ticks = np.arange(0, 11) / 10
     words = [f"{100 * t:.0f} %" for t in ticks]
-    lowest = min(0.5, float(calibration.lower.min()))
+    lowest = min(0.5, float(lower.min()))
     ax.set_xticks(ticks, words)
     ax.set_yticks(ticks, words)
     ax.set_xlim(0.49, 1)

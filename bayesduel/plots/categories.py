@@ -17,7 +17,9 @@ __all__ = ["categories_size", "plot_categories"]
 def categories_size(n_categories: int, n_arms: int) -> tuple[float, float]:
     """Return the width and height in inches that suit a table of categories and arms."""
     columns = min(n_categories, NAMED_ROWS)
-    return 3.2 + max(0.22 * columns, 2.0), 1.6 + max(0.2 * n_arms, 1.0)
+    width = 3.2 + max(0.22 * columns, 2.0)
+    height = 1.6 + max(0.2 * n_arms, 1.0)
+    return width, height
 
 
 @figure(
@@ -34,15 +36,21 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
     labels = list(ranks.table().index)[:NAMED_ROWS]
     rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")
     here = ranks.isel(arm=rows).sel(category=labels)
-    mean, low, high = (here[f"deviation_{e}"].values.T for e in ("mean", "lower", "upper"))
-    size = max(float(np.abs(mean).max()), 1e-9)
+    mean = here["deviation_mean"].values.T
+    low = here["deviation_lower"].values.T
+    high = here["deviation_upper"].values.T
+    largest = float(np.abs(mean).max())
+    size = max(largest, 1e-9)
     image = ax.imshow(
         mean, cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest", aspect="auto"
     )
-    sure_row, sure_column = np.nonzero((low > 0) | (high < 0))
+    sure = (low > 0) | (high < 0)
+    sure_row, sure_column = np.nonzero(sure)
     ax.scatter(sure_column, sure_row, s=14, color=INK, edgecolors="white", linewidths=0.6)
-    ax.set_yticks(range(len(rows)), [shorten(str(arm)) for arm in here["arm"].values])
-    ax.set_xticks(range(len(labels)), [shorten(str(c)) for c in labels], rotation=90)
+    arms = [shorten(str(arm)) for arm in here["arm"].values]
+    categories = [shorten(str(category)) for category in labels]
+    ax.set_yticks(range(len(arms)), arms)
+    ax.set_xticks(range(len(categories)), categories, rotation=90)
     ax.tick_params(length=0)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.03, pad=0.02)
     bar.set_label("deviation from the overall score")

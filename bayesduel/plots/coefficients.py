@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, NEW, figure, list_axis
+from bayesduel.plots.style import ACCENT, NEW, REFERENCE, dots, figure, list_axis
 from bayesduel.system.options import Decision
 from bayesduel.text import shorten
 
@@ -69,11 +69,10 @@ def plot_coefficients(
     lower = wide["standard_lower"].to_numpy()
     upper = wide["standard_upper"].to_numpy()
     clear = (lower > 0) | (upper < 0)
-    ax.axvline(0.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.axvline(0.0, **REFERENCE)
     ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
     ax.hlines(y, half["standard_lower"], half["standard_upper"], color=ACCENT, lw=4, zorder=3)
-    for chosen, face in ((clear, ACCENT), (~clear, "white")):
-        ax.plot(middle[chosen], y[chosen], "o", ms=5, mfc=face, mec=ACCENT, mew=1.4, zorder=4)
+    dots(ax, middle, y, clear, 5)
     # 40 characters of an attribute's name
     labels = [shorten(str(name), 40) for name in wide.index]
     list_axis(ax, labels, "log odds of winning for one standard deviation more")

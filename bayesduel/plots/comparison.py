@@ -4,7 +4,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, beside, figure, list_axis, shorten
+from bayesduel.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    NEW,
+    REFERENCE,
+    STRONG,
+    beside,
+    dots,
+    figure,
+    list_axis,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,16 +45,17 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     error = table["difference_se"].to_numpy()
     alike = np.isin(table.index, comparison.as_good)
     unsure = (table["n_high_khat"] > table["n_refitted"]).to_numpy()
-    ax.axvline(0.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    ax.hlines(y, gap - 2 * error, gap + 2 * error, color=ACCENT, lw=1.6, zorder=2)
-    for chosen, face in ((alike, ACCENT), (~alike, "white")):
-        ax.plot(gap[chosen], y[chosen], "o", ms=6, mfc=face, mec=ACCENT, mew=1.4, zorder=3)
+    lower = gap - 2 * error
+    upper = gap + 2 * error
+    ax.axvline(0.0, **REFERENCE)
+    ax.hlines(y, lower, upper, color=ACCENT, lw=1.6, zorder=2)
+    dots(ax, gap, y, alike, 6)
     ax.plot(gap[unsure], y[unsure], "x", ms=9, mec=STRONG, mew=1.6, zorder=4)
-    for place, weight in zip(y, table["weight"], strict=True):
+    for place, weight in enumerate(table["weight"]):
         beside(ax, f"{weight:.2f}", float(place), INK)
-    ax.annotate("weight", (1.02, -0.75), xycoords=("axes fraction", "data"), fontsize=8, color=GREY)
-    words = (
-        f"elpd less the best's, in nats, over {comparison.n_units:,} {comparison.unit}s left out"
-    )
-    list_axis(ax, [shorten(str(name), 46) for name in table.index], words)
+    right_of_axes = ("axes fraction", "data")
+    ax.annotate("weight", (1.02, -0.75), xycoords=right_of_axes, fontsize=8, color=GREY)
+    left_out = f"{comparison.n_units:,} {comparison.unit}s left out"
+    names = [shorten(str(name), 46) for name in table.index]
+    list_axis(ax, names, f"elpd less the best's, in nats, over {left_out}")
     return ax

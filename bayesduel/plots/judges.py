@@ -7,10 +7,10 @@ import numpy as np
 from bayesduel.intervals import adjusted, check_ci_prob
 from bayesduel.plots.style import (
     ACCENT,
-    GREY,
     INK,
     NAMED_ROWS,
     NEW,
+    REFERENCE,
     STRONG,
     every,
     figure,
@@ -71,7 +71,8 @@ def plot_judges(
     mean = draws.mean("sample").to_numpy()
     order = np.argsort(-mean, kind="stable")
     tails = [(1 - ci_prob) / 2, 0.25, 0.75, (1 + ci_prob) / 2]
-    low, quarter, three, high = draws.quantile(tails, "sample").to_numpy()[:, order]
+    quantiles = draws.quantile(tails, "sample").to_numpy()
+    low, quarter, three, high = quantiles[:, order]
     mean = mean[order]
     names = draws["judge"].to_numpy()[order]
     y = np.arange(len(mean))
@@ -80,11 +81,13 @@ def plot_judges(
     usual = ~(against | random)
     colours = np.where(usual, ACCENT, STRONG)
     ax.axvline(0.0, color=INK, lw=0.9, zorder=1)
-    ax.axvline(1.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    thick = 4.0 if len(mean) <= NAMED_ROWS else 1.6
-    ax.hlines(y, low, high, color=colours, lw=1.2 if len(mean) <= NAMED_ROWS else 0.6, zorder=2)
+    ax.axvline(1.0, **REFERENCE)
+    few = len(mean) <= NAMED_ROWS
+    thin = 1.2 if few else 0.6
+    thick = 4.0 if few else 1.6
+    size = 5 if few else 2
+    ax.hlines(y, low, high, color=colours, lw=thin, zorder=2)
     ax.hlines(y, quarter, three, color=colours, lw=thick, zorder=3)
-    size = 5 if len(mean) <= NAMED_ROWS else 2
     for chosen, colour, face, label in (
         (usual, ACCENT, ACCENT, "not surely odd"),
         (random, STRONG, "white", "more at random than the average"),
@@ -96,8 +99,9 @@ def plot_judges(
                 label=label,
             )  # fmt: skip
     ax.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
-    rows = np.arange(0, len(mean), every(len(mean), NAMED_ROWS))
-    ax.set_yticks(rows, [shorten(str(names[k]), 24) for k in rows])
+    step = every(len(names), NAMED_ROWS)
+    labels = [shorten(str(name), 24) for name in names[::step]]
+    ax.set_yticks(y[::step], labels)
     ax.set_ylim(len(mean) - 0.5, -0.5)
     ax.set_xlabel("sensitivity: 1 the average judge, 0 clicks at random", fontsize=9, color=INK)
     plain(ax, grid="x")

@@ -16,7 +16,8 @@ PAIRS = 40  # drawn, the clearest: a figure of 16 inches
 
 def panel_size(n_pairs: int) -> tuple[float, float]:
     """Return the width and height in inches that suit `n_pairs` rows."""
-    return 6.8, 1.4 + 0.36 * min(n_pairs, PAIRS)
+    n_rows = min(n_pairs, PAIRS)
+    return 6.8, 1.4 + 0.36 * n_rows
 
 
 @style.figure(lambda found, **_: panel_size(len(found.pairs)), "bayesduel.panel")
@@ -28,7 +29,8 @@ def plot_panel(found: "Panel", ax: "Axes" = style.NEW) -> "Axes":
     correction; the lower row is the probability by the fit that it is preferred. The pairs with
     the smallest p-values stand at the top, up to 40 of them.
     """
-    frame = found.pairs.sort_values("p", kind="stable").head(PAIRS).reset_index(drop=True)
+    clearest = found.pairs.sort_values("p", kind="stable").head(PAIRS)
+    frame = clearest.reset_index(drop=True)
     significant = frame["p_adjusted"] <= found.alpha
     rows = (
         ("share", ~significant, -0.14, style.STRONG, "white", "votes"),
@@ -37,14 +39,20 @@ def plot_panel(found: "Panel", ax: "Axes" = style.NEW) -> "Axes":
     )
     ax.axvline(0.5, color=style.INK, lw=0.9, zorder=1)
     for name, chosen, away, colour, face, label in rows:
-        part = frame[chosen & frame[name].notna()]
+        known = frame[name].notna()
+        part = frame[chosen & known]
         if part.empty:
             continue
         y = part.index.to_numpy() + away
-        ax.hlines(y, part[f"{name}_lower"], part[f"{name}_upper"], color=colour, lw=1.4, zorder=2)
+        lower = part[f"{name}_lower"]
+        upper = part[f"{name}_upper"]
+        ax.hlines(y, lower, upper, color=colour, lw=1.4, zorder=2)
         ax.plot(part[name], y, "o", ms=5, mfc=face, mec=colour, mew=1.2, zorder=3, label=label)
-    pairs = zip(frame["first"], frame["second"], strict=True)
-    names = [f"{style.shorten(a, 18)} over {style.shorten(b, 18)}" for a, b in pairs]
+    names = []
+    for first, second in zip(frame["first"], frame["second"], strict=True):
+        above = style.shorten(first, 18)
+        below = style.shorten(second, 18)
+        names.append(f"{above} over {below}")
     ax.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     style.list_axis(ax, names, "preferred")
     style.percent_ticks(ax, "x")

@@ -47,13 +47,15 @@ def plot_policies(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     shown = comparison.sortby("ratio")
     y = np.arange(shown.sizes["policy"])
     value = shown["ratio"].values
-    apart = shown["p_adjusted"].values < 1 - comparison.attrs["ci_prob"]
-    known = np.isfinite(shown["ratio_high"].values)
-    ends = shown["ratio_low"].values[known], shown["ratio_high"].values[known]
-    ax.axvline(1.0, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    ax.hlines(y[known], *ends, color=style.ACCENT, lw=1.6, zorder=2)
-    for chosen, face in ((apart, style.ACCENT), (~apart, "white")):
-        ax.plot(value[chosen], y[chosen], "o", ms=6, mfc=face, mec=style.ACCENT, mew=1.4, zorder=3)
+    low = shown["ratio_low"].values
+    high = shown["ratio_high"].values
+    known = np.isfinite(high)
+    level = 1 - comparison.attrs["ci_prob"]
+    apart = shown["p_adjusted"].values < level
+    ax.axvline(1.0, **style.REFERENCE)
+    rows = y[known]
+    ax.hlines(rows, low[known], high[known], color=style.ACCENT, lw=1.6, zorder=2)
+    style.dots(ax, value, y, apart, 6)
     ax.set_xscale("log")
     names = [style.legend_label(name) for name in shown["policy"].values]
     reference = comparison.attrs["reference"]
@@ -76,15 +78,15 @@ def plot_profiles(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     ratio = comparison["ratio_at"].values
     for place, policy in enumerate(comparison["policy"].values):
         at = comparison.sel(policy=policy)
-        colour = style.COLOURS[place % len(style.COLOURS)]
-        line = style.LINES[place // len(style.COLOURS) % len(style.LINES)]
+        colour, line = style.line_of(place)
         ends = at["profile_low"], at["profile_high"]
         ax.fill_between(ratio, *ends, alpha=0.08, linewidth=0, color=colour)
         label = style.legend_label(policy)
         ax.plot(ratio, at["profile"], line, label=label, color=colour, linewidth=1.7)
     ax.set_xscale("log")
     ax.set_xlim(ratio[0], ratio[-1])
-    ax.set_xlabel(f"regret relative to {comparison.attrs['reference']} in the same run", fontsize=9)
+    reference = comparison.attrs["reference"]
+    ax.set_xlabel(f"regret relative to {reference} in the same run", fontsize=9)
     style.percent_ticks(ax, "y")
     ax.set_ylabel("runs with at most this ratio", fontsize=9)
     ax.legend(frameon=False, fontsize=8)

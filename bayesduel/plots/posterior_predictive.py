@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, REFERENCE, STRONG, figure, plain
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ def plot_margins(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     Bars: the residuals (mean over posterior draws). Band: the middle 95 % of replicated ones,
     bar by bar; line: the standard normal density. The outermost bars include all beyond them.
     """
-    width = check.edges[1] - check.edges[0]
-    middle = check.edges[:-1] + width / 2
+    edges = check.edges
+    width = edges[1] - edges[0]
+    middle = edges[:-1] + width / 2
     ax.bar(middle, check.density, width=0.9 * width, color="#9ecae1", lw=0, label="margins")
     ax.fill_between(
-        np.repeat(check.edges, 2)[1:-1],
+        np.repeat(edges, 2)[1:-1],
         np.repeat(check.lower, 2),
         np.repeat(check.upper, 2),
         color=STRONG,
@@ -46,11 +47,13 @@ def plot_margins(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
         lw=0,
         label="replicated, 95 %",
     )
-    x = np.linspace(check.edges[0], check.edges[-1], 301)
-    curve = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+    x = np.linspace(edges[0], edges[-1], 301)
+    constant = np.sqrt(2 * np.pi)
+    curve = np.exp(-(x**2) / 2) / constant
     ax.plot(x, curve, color=GREY, lw=1, ls=(0, (4, 3)), label="standard normal")
-    ax.set_xlim(check.edges[0], check.edges[-1])
-    ax.set_ylim(0, 1.08 * max(check.density.max(), check.upper.max()))
+    highest = max(check.density.max(), check.upper.max())
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_ylim(0, 1.08 * highest)
     ax.set_yticks([])
     ax.set_xlabel("standardised residual of a margin", fontsize=9, color=INK)
     ax.legend(frameon=False, fontsize=8, loc="upper right", handlelength=1.4)
@@ -68,17 +71,22 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     scores do not explain.
     """
     n = len(check.ordered)
-    quantile = ndtri((np.arange(n) + 0.5) / n)
+    share = (np.arange(n) + 0.5) / n
+    quantile = ndtri(share)
     ax.fill_between(
         quantile, check.ordered_lower, check.ordered_upper, color=STRONG, alpha=0.25, lw=0
     )
-    reach = 1.05 * max(np.abs(check.ordered).max(), check.ordered_upper[-1], 1.0)
-    ax.plot([-reach, reach], [-reach, reach], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    largest = np.abs(check.ordered).max()
+    reach = 1.05 * max(largest, check.ordered_upper[-1], 1.0)
+    ends = (-reach, reach)
+    ax.plot(ends, ends, **REFERENCE)
     size = 20 if n < 100 else 6
     ax.scatter(quantile, check.ordered, s=size, color=ACCENT, lw=0, zorder=3)
     _name_extremes(check, ax, quantile)
-    ax.set_xlim(1.15 * quantile[0] - 0.1, 1.15 * quantile[-1] + 0.1)
-    ax.set_ylim(-reach, reach)
+    left = 1.15 * quantile[0] - 0.1
+    right = 1.15 * quantile[-1] + 0.1
+    ax.set_xlim(left, right)
+    ax.set_ylim(ends)
     ax.set_xlabel("normal quantile", fontsize=9, color=INK)
     ax.set_ylabel("residual of a pair", fontsize=9, color=INK)
     plain(ax, ("bottom", "left"), grid="both")
@@ -88,14 +96,17 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
 def _name_extremes(check: "MarginCheck", ax: "Axes", quantile: np.ndarray) -> None:
     """Name the outermost pairs that lie outside the band."""
     rows = check.pairs.sort_values("residual", kind="stable")
-    outside = (check.ordered < check.ordered_lower, check.ordered > check.ordered_upper)
-    for end, out in zip((0, -1), outside, strict=True):
-        if not out[end]:
+    too_low = check.ordered < check.ordered_lower
+    too_high = check.ordered > check.ordered_upper
+    for end, outside in ((0, too_low), (-1, too_high)):
+        if not outside[end]:
             continue
         row = rows.iloc[end]
+        first = shorten(row["first"], 18)
+        second = shorten(row["second"], 18)
         left = end == 0
         ax.annotate(
-            f"{shorten(row['first'], 18)} \u2013 {shorten(row['second'], 18)}",
+            f"{first} \u2013 {second}",
             (quantile[end], check.ordered[end]),
             xytext=(6 if left else -6, 0),
             textcoords="offset points",
@@ -123,19 +134,24 @@ def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     made = _by_rank(tree, "prior_predictive", margins)
     rank = np.arange(1, made.shape[1] + 1)
     for prob, alpha in ((0.95, 0.2), (0.5, 0.35)):
-        low, high = np.quantile(made, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
-        ax.fill_between(
-            rank, low, high, color=ACCENT, alpha=alpha, lw=0, label=f"prior, {100 * prob:g} %"
-        )
+        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        low, high = np.quantile(made, tails, axis=0)
+        label = f"prior, {100 * prob:g} %"
+        ax.fill_between(rank, low, high, color=ACCENT, alpha=alpha, lw=0, label=label)
     if "observed_data" in tree:
         observed = _by_rank(tree, "observed_data", margins)[0]
         ax.plot(rank, observed, "o", ms=4, color=STRONG, label="log")
-    ax.axhline(0.0 if margins else 0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    if not margins:
+    if margins:
+        middle = 0.0
+        result = "mean margin"
+    else:
+        middle = 0.5
+        result = "share of its duels won"
         ax.set_ylim(-0.02, 1.02)
+    ax.axhline(middle, **REFERENCE)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("rank of the arm in its log", fontsize=9, color=INK)
-    ax.set_ylabel("mean margin" if margins else "share of its duels won", fontsize=9, color=INK)
+    ax.set_ylabel(result, fontsize=9, color=INK)
     ax.legend(frameon=False, fontsize=8, loc="upper right", handlelength=1.4)
     plain(ax)
     return ax
@@ -147,14 +163,28 @@ def _by_rank(tree: "xr.DataTree", group: str, margins: bool) -> np.ndarray:
     n_arms = design.sizes["arm"]
     names = ("vote_left", "vote_right", "vote_weight") if margins else ("first", "second", "n")
     first, second, n = (design[name].to_numpy() for name in names)
-    values = tree[group]["margin" if margins else "outcome"].to_numpy().astype(float)
-    if not margins and values.ndim > np.ndim(n) + 2 * (group == "prior_predictive"):
-        values = values[..., 0] + values[..., 2] / 2  # of first wins, second wins and ties
+    observed = tree[group]["margin" if margins else "outcome"]
+    values = observed.to_numpy().astype(float)
+    sampled = 2 if group == "prior_predictive" else 0  # dimensions: chain and draw
+    if not margins and values.ndim > np.ndim(n) + sampled:
+        won = values[..., 0]
+        tied = values[..., 2]
+        values = won + tied / 2
     rows = values.reshape(-1, len(n))
-    own, other = (rows * n, -rows * n) if margins else (rows, n - rows)
-    total = np.bincount(first, n, n_arms) + np.bincount(second, n, n_arms)
-    results = [
-        (np.bincount(first, a, n_arms) + np.bincount(second, b, n_arms)) / np.maximum(total, 1)
-        for a, b in zip(own, other, strict=True)
-    ]
-    return np.asarray(-np.sort(-np.array(results)[:, total > 0], axis=1))
+    if margins:
+        own = rows * n
+        other = -own
+    else:
+        own = rows
+        other = n - rows
+
+    def by_arm(of_first: np.ndarray, of_second: np.ndarray) -> np.ndarray:
+        sum_of_first = np.bincount(first, of_first, n_arms)
+        return sum_of_first + np.bincount(second, of_second, n_arms)
+
+    total = by_arm(n, n)
+    duels = np.maximum(total, 1)
+    logs = zip(own, other, strict=True)
+    results = np.array([by_arm(of_first, of_second) / duels for of_first, of_second in logs])
+    met = results[:, total > 0]
+    return np.asarray(-np.sort(-met, axis=1))

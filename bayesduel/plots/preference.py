@@ -67,7 +67,8 @@ def plot_preference(
     """
     check_tables(winners, "preference_mean")
     place = places_of(winners, places)
-    ranked = in_order(winners).isel(arm=place - 1, opponent=place - 1)
+    index = place - 1
+    ranked = in_order(winners).isel(arm=index, opponent=index)
     mean, lower, upper = (
         ranked[f"preference_{part}"].transpose("arm", "opponent").values
         for part in ("mean", "lower", "upper")
@@ -83,12 +84,14 @@ def plot_preference(
     style.place_ticks(ax, ranked["arm"].values, "opponent, by rank", place)
     style.percent_bar(image, ax)
     if n_arms <= style.WRITTEN:
-        for i, j in zip(*np.nonzero(off), strict=True):
-            colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else style.INK
-            behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
+        behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
+        far_from_half = abs(mean - 0.5) > 0.33
+        dark = far_from_half & ~uncertain
+        for i, j in np.argwhere(off).tolist():
+            colour = "white" if dark[i, j] else style.INK
             text = percent(mean[i, j]).replace(" ", "")
             box = behind if uncertain[i, j] else None
-            ax.text(float(j), float(i), text, fontsize=8.5, color=colour, bbox=box, **style.CENTRED)
+            ax.text(j, i, text, fontsize=8.5, color=colour, bbox=box, **style.CENTRED)
     return ax
 
 
@@ -124,14 +127,17 @@ def plot_winners(
     criteria = [str(n) for n in winners["criterion"].values]
     ax.imshow(values, cmap=style.SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(labels)), labels)
-    ax.set_xticks(range(len(criteria)), [CRITERION_NAMES[n].replace(" ", "\n") for n in criteria])
+    names = [CRITERION_NAMES[n].replace(" ", "\n") for n in criteria]
+    ax.set_xticks(range(len(names)), names)
     ax.xaxis.tick_top()
     style.plain(ax, ())
     for i, j in np.ndindex(*values.shape):
         if labels[i] == "none" and criteria[j] != "condorcet":
             continue
         p = float(values[i, j])
-        colour = "white" if p > 0.55 else (style.INK if p >= 0.005 else style.GREY)
+        colour = style.INK if p >= 0.005 else style.GREY
+        if p > 0.55:
+            colour = "white"
         ax.text(j, i, f"{percent(p)} %", fontsize=9, color=colour, **style.CENTRED)
     return ax
 
@@ -142,14 +148,15 @@ def _by_criterion(winners: "Winners | xr.Dataset", least: float) -> tuple[list[s
     ranked = in_order(winners)
     share = ranked["winner_share"].transpose("arm", "criterion").values
     own = share.max(1) >= least
-    labels = [style.shorten(a, 30) for a in ranked["arm"].values[own]]
+    named = ranked["arm"].values[own]
+    labels = [style.shorten(arm, 30) for arm in named]
     table = [*share[own]]
     if not own.all():
         n_others = int((~own).sum())
         labels.append("the other one" if n_others == 1 else f"the other {n_others}")
         table.append(share[~own].sum(0))
-    criteria = [str(n) for n in ranked["criterion"].values]
-    none = np.where([n == "condorcet" for n in criteria], 1 - float(ranked["condorcet_exists"]), 0)
+    no_winner = 1 - float(ranked["condorcet_exists"])
+    none = np.where(ranked["criterion"].values == "condorcet", no_winner, 0)
     labels.append("none")
     table.append(none)
     return labels, np.array(table)
@@ -162,12 +169,14 @@ def _hatched(mask: np.ndarray) -> "PathPatch":
 
     boxes = []
     for i, row in enumerate(mask):
-        step = np.diff(np.concatenate([[0], row.astype(int), [0]]))
-        for a, b in zip(np.flatnonzero(step == 1), np.flatnonzero(step == -1), strict=True):
-            left = a - 0.5
-            right = b - 0.5
-            top = i - 0.5
-            bottom = i + 0.5
+        top = i - 0.5
+        bottom = i + 0.5
+        step = np.diff(row.astype(int), prepend=0, append=0)
+        starts = np.flatnonzero(step == 1)
+        ends = np.flatnonzero(step == -1)
+        for start, end in zip(starts, ends, strict=True):
+            left = start - 0.5
+            right = end - 0.5
             corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
             boxes.append(Path(corners, closed=True))
     patch = PathPatch(

@@ -41,7 +41,9 @@ def in_order(winners: "Winners | xr.Dataset") -> "xr.Dataset":
     """Return the winners with arms (and opponents) in rank order, best first."""
     _check_winners(winners)
     found = winners.isel(arm=_best_first(winners))
-    return found.sel(opponent=found["arm"].values) if "opponent" in found.dims else found
+    if "opponent" in found.dims:
+        return found.sel(opponent=found["arm"].values)
+    return found
 
 
 def _check_winners(winners: "Winners | xr.Dataset") -> None:
@@ -100,14 +102,17 @@ def plot_ranking(
         for part in ("", "_lower", "_quarter", "_three_quarters", "_upper")
     )
     y = np.arange(len(place))
-    ax.axvline(0.5, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.axvline(0.5, **style.REFERENCE)
     ax.hlines(y, lower, upper, color=style.ACCENT, lw=1.2, zorder=2)
     ax.hlines(y, quarter, three_quarters, color=style.ACCENT, lw=4, zorder=3)
     ax.plot(mean, y, "o", ms=5, mfc="white", mec=style.ACCENT, mew=1.4, zorder=4)
     style.percent_ticks(ax, "x")
-    halves = "; a tie counts half" if winners.attrs.get("tie_share", 0) > 0 else ""
-    arms = zip(ranked["arm"].values, place, strict=True)
-    labels = [f"{p}  {style.shorten(str(a), 30)}" for a, p in arms]
+    may_tie = winners.attrs.get("tie_share", 0) > 0
+    halves = "; a tie counts half" if may_tie else ""
+    labels = []
+    for arm, at in zip(ranked["arm"].values, place, strict=True):
+        name = style.shorten(str(arm), 30)
+        labels.append(f"{at}  {name}")
     style.list_axis(ax, labels, f"win rate against another arm drawn at random{halves}")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)
@@ -128,13 +133,14 @@ def plot_ranks(winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes
     probability = ranked["rank_probability"].transpose("arm", "rank").values
     n_arms = len(probability)
     few = n_arms <= style.WRITTEN
-    scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
+    scale = PowerNorm(1, 0, 1) if few else PowerNorm(0.5, 0, probability.max())
     image = ax.imshow(probability, cmap=style.SEQUENTIAL, norm=scale, interpolation="nearest")
     style.place_ticks(ax, ranked["arm"].values, "rank")
     if not few:
         style.percent_bar(image, ax)
     else:
-        for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
+        in_percent = np.round(100 * probability)
+        for i, j in np.argwhere(in_percent):
             colour = "white" if probability[i, j] > 0.55 else style.INK
             text = percent(probability[i, j]).replace(" ", "")
             ax.text(j, i, text, fontsize=8, color=colour, **style.CENTRED)
@@ -156,7 +162,8 @@ def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:
     for k, t in enumerate(tier):
         if t % 2 == 0:
             ax.axhspan(k - 0.5, k + 0.5, color="#f1f1ec", lw=0, zorder=0)
-    for start in np.flatnonzero(np.diff(tier, prepend=tier[0] - 1)):
+    change = np.diff(tier, prepend=tier[0] - 1)
+    for start in np.flatnonzero(change):
         ax.annotate(
             f"tier {tier[start]}",
             (1, start),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob
-from bayesduel.plots.style import COLOURS, INK, LINES, NEW, beside, figure, plain, shorten
+from bayesduel.plots.style import INK, NEW, beside, figure, line_of, plain, shorten
 from bayesduel.system.arguments import did_you_mean, shown_value, texts_of
 
 if TYPE_CHECKING:
@@ -53,36 +53,46 @@ def plot_ratings(
         raise ValueError(f"fit should be of a model with TimeVarying, got {model}")
     check_ci_prob(ci_prob)
     rating = fit["posterior"]["rating"]
-    labels = [str(a) for a in rating["arm"].to_numpy()]
-    last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
-    highest = tuple(labels[k] for k in np.argsort(-last, kind="stable")[:6])
-    chosen = highest if arms is None else texts_of(arms, "arms")
-    unknown = [a for a in chosen if a not in labels]
-    if unknown:
-        raise KeyError(f"arm {unknown[0]!r} is not in the fit{did_you_mean(unknown[0], labels)}")
+    arms_of_fit = rating["arm"].to_numpy()
+    labels = [str(arm) for arm in arms_of_fit]
+    if arms is None:
+        last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
+        best_first = np.argsort(-last, kind="stable")
+        chosen = tuple(labels[k] for k in best_first[:6])
+    else:
+        chosen = texts_of(arms, "arms")
+    for arm in chosen:
+        if arm not in labels:
+            raise KeyError(f"arm {arm!r} is not in the fit{did_you_mean(arm, labels)}")
     time = rating["period"].to_numpy()
-    ends = []
+    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+    last_means = []
+    names = []
+    colours = []
     for place, arm in enumerate(chosen):
         draws = rating.isel(arm=labels.index(arm))
-        colour = COLOURS[place % len(COLOURS)]
-        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        colour, line = line_of(place)
         low, high = draws.quantile(tails, ("chain", "draw")).to_numpy()
         mean = draws.mean(("chain", "draw")).to_numpy()
-        line = LINES[place // len(COLOURS) % len(LINES)]
+
         ax.fill_between(time, low, high, color=colour, alpha=0.07, linewidth=0)
         for edge in (low, high):
             ax.plot(time, edge, color=colour, lw=0.6, alpha=0.5)
         ax.plot(time, mean, line, color=colour, lw=1.8)
-        ends.append((mean[-1], shorten(str(arm), 22), colour))
+        last_means.append(mean[-1])
+        names.append(shorten(str(arm), 22))
+        colours.append(colour)
     bottom, top = ax.get_ylim()
     # Two names are at least 0.045 of the height of the axes apart
-    heights = _spread([e[0] for e in ends], 0.045 * (top - bottom))
-    for height, (_, name, colour) in zip(heights, ends, strict=True):
+    apart = 0.045 * (top - bottom)
+    heights = _spread(last_means, apart)
+    for height, name, colour in zip(heights, names, colours, strict=True):
         beside(ax, name, height, colour)
     ax.set_ylim(bottom, top)
     ax.set_xlim(time[0], time[-1])
     unit = fit.attrs["score_unit"]
-    ax.set_ylabel(f"score, in {unit} (band: {100 * ci_prob:.0f} %)", fontsize=9, color=INK)
+    band = f"{100 * ci_prob:.0f} %"
+    ax.set_ylabel(f"score, in {unit} (band: {band})", fontsize=9, color=INK)
     plain(ax, grid="y")
     if np.issubdtype(time.dtype, np.datetime64):
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
@@ -104,7 +114,8 @@ def _spread(heights: Sequence[float], apart: float) -> np.ndarray:
         tight = gap < apart - 1e-9
         if not tight.any():
             break
-        push = np.where(tight, (apart - gap) / 2, 0.0)
+        lacks = apart - gap
+        push = np.where(tight, lacks / 2, 0.0)
         placed[:-1] -= push
         placed[1:] += push
     result = np.empty_like(placed)

@@ -37,10 +37,12 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     >>> ax = bd.plots.plot_sources(bd.sources(fit))
     """
     apart = found.table[found.table["target"] < 1]
-    shown = apart["correlation"].abs().nlargest(len(COLOURS)).index
-    shown = [source for source in apart.index if source in shown]
+    agreement = apart["correlation"].abs()
+    closest = agreement.nlargest(len(COLOURS)).index
+    shown = [source for source in apart.index if source in closest]
     among = found.arms[found.arms["source"].isin(shown)]
-    room = ROOM * np.ptp(among[["target_score", "score"]].to_numpy(), axis=0)
+    points = among[["target_score", "score"]].to_numpy()
+    room = ROOM * np.ptp(points, axis=0)
     named: list[np.ndarray] = []
     for colour, source in zip(COLOURS, shown, strict=False):
         arms = found.arms[found.arms["source"] == source]
@@ -48,9 +50,13 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
         y = arms["score"].to_numpy()
         expected = y - arms["difference"].to_numpy()
         ends = np.array([x.min(), x.max()])
-        slope = (x * expected).sum() / max((x**2).sum(), 1e-12)
-        ax.plot(ends, slope * ends, color=colour, lw=1.2, zorder=2)
-        away = ((arms["lower"] > 0) | (arms["upper"] < 0)).to_numpy()
+        squares = max((x**2).sum(), 1e-12)
+        slope = (x * expected).sum() / squares
+        line = slope * ends
+        ax.plot(ends, line, color=colour, lw=1.2, zorder=2)
+        higher = arms["lower"] > 0
+        lower = arms["upper"] < 0
+        away = (higher | lower).to_numpy()
         ax.plot(
             x,
             y,
@@ -64,16 +70,19 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
         )
         ax.plot(x[away], y[away], "o", ms=5, color=colour, zorder=4)
         # 8 arms of a source with their names, those of the largest differences
-        furthest = arms[away].assign(size=arms["difference"].abs()).nlargest(8, "size")
+        size = arms["difference"].abs()
+        furthest = arms[away].assign(size=size).nlargest(8, "size")
         for arm in furthest.to_dict("records"):
             above = arm["difference"] > 0
-            here = np.array([arm["target_score"], arm["score"]])
-            if any((np.abs(here - other) < room).all() for other in named):
+            point = (arm["target_score"], arm["score"])
+            here = np.array(point)
+            too_close = [(np.abs(here - other) < room).all() for other in named]
+            if any(too_close):
                 continue
             named.append(here)
             ax.annotate(
                 style.shorten(str(arm["arm"]), 24),
-                (arm["target_score"], arm["score"]),
+                point,
                 textcoords="offset points",
                 xytext=(0, 7 if above else -7),
                 ha="center",
@@ -83,9 +92,8 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
             )
     ax.axhline(0.0, color=style.GREY, lw=0.6, zorder=1)
     ax.axvline(0.0, color=style.GREY, lw=0.6, zorder=1)
-    ax.set_xlabel(
-        f"score by {style.shorten(found.target)}, {found.unit}", fontsize=9, color=style.INK
-    )
+    target = style.shorten(found.target)
+    ax.set_xlabel(f"score by {target}, {found.unit}", fontsize=9, color=style.INK)
     ax.set_ylabel(f"score by the source, {found.unit}", fontsize=9, color=style.INK)
     ax.legend(frameon=False, fontsize=8)
     ax.margins(0.08)

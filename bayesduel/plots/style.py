@@ -33,13 +33,16 @@ __all__ = [
     "LINES",
     "NAMED_ROWS",
     "NEW",
+    "REFERENCE",
     "SEQUENTIAL",
     "STRONG",
     "WRITTEN",
     "beside",
+    "dots",
     "every",
     "figure",
     "legend_label",
+    "line_of",
     "list_axis",
     "percent_bar",
     "percent_ticks",
@@ -58,6 +61,8 @@ SEQUENTIAL = "Blues"
 # Of several lines: Okabe & Ito; black first, yellow left out.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", "--", "-.", ":")
+# Of a line that a figure is compared with: dashed, below all else.
+REFERENCE: dict[str, Any] = {"color": GREY, "lw": 0.9, "ls": (0, (4, 3)), "zorder": 1}
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}  # text inside axes
 LEGEND = 90  # terminal columns of a name in a legend or a title
 WRITTEN = 12  # arms up to which the cells of a heat map hold numbers: more do not fit 6 inches
@@ -135,7 +140,9 @@ def wide_excess(text: str, size: float) -> float:
     It measures the box that stands for a missing letter, 0.6 of the `size` in points; where
     fonts have the letter, it is as wide as high.
     """
-    return 0.4 * size * (cell_len(text) - sum(cell_len(c) > 0 for c in text)) / 72
+    n_letters = sum(cell_len(letter) > 0 for letter in text)
+    n_wide = cell_len(text) - n_letters
+    return 0.4 * size * n_wide / 72
 
 
 def every(n: int, most: int) -> int:
@@ -170,7 +177,9 @@ def figure[**P](
             first = given.arguments[name]
             if source in OF_FIT and isinstance(first, import_module("xarray").DataTree):
                 home, _, function = source.rpartition(".")
-                first = given.arguments[name] = getattr(import_module(home), function)(first)
+                of_fit = getattr(import_module(home), function)
+                first = of_fit(first)
+                given.arguments[name] = first
             drawable = [getattr(import_module(module), class_name)]
             if source in OF_DATASET:
                 drawable.append(import_module("xarray").Dataset)
@@ -219,6 +228,18 @@ def legend_label(name: str) -> str:
     """Return a name that a legend shows, though it begins with "_"."""
     text = shorten(str(name), LEGEND)
     return "\u200b" + text if text.startswith("_") else text
+
+
+def line_of(place: int) -> tuple[str, str]:
+    """Return colour and style of one of several lines, by its place among them."""
+    turn, colour = divmod(place, len(COLOURS))
+    return COLOURS[colour], LINES[turn % len(LINES)]
+
+
+def dots(ax: "Axes", x: np.ndarray, y: np.ndarray, filled: np.ndarray, size: float) -> None:
+    """Plot dots, those of the mask `filled` filled and the others white."""
+    for chosen, face in ((filled, ACCENT), (~filled, "white")):
+        ax.plot(x[chosen], y[chosen], "o", ms=size, mfc=face, mec=ACCENT, mew=1.4, zorder=4)
 
 
 def plain(
@@ -271,9 +292,11 @@ def place_ticks(
     n_arms = len(arms)
     rank = range(1, n_arms + 1) if places is None else places
     rows = range(0, n_arms, every(n_arms, 22))
-    ax.set_yticks(rows, [f"{rank[k]}  {shorten(arms[k], 24)}" for k in rows])
+    names = [f"{rank[k]}  {shorten(arms[k], 24)}" for k in rows]
+    ax.set_yticks(rows, names)
     columns_at = range(0, n_arms, every(n_arms, 15))
-    ax.set_xticks(columns_at, [str(rank[k]) for k in columns_at])
+    ranks = [str(rank[k]) for k in columns_at]
+    ax.set_xticks(columns_at, ranks)
     ax.set_xlabel(across, fontsize=9, color=INK)
     plain(ax, ())
 
@@ -282,7 +305,8 @@ def percent_bar(image: "AxesImage", ax: "Axes") -> None:
     """Add a colour bar in per cent beside `ax`."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.1, 0.033, 0.8)))
+    beside_it = ax.inset_axes((1.03, 0.1, 0.033, 0.8))
+    bar = ax.figure.colorbar(image, cax=beside_it)
     bar.locator = MaxNLocator(4)
     bar.formatter = FuncFormatter(lambda share, _: f"{100 * share:.3g} %")
     bar.update_ticks()

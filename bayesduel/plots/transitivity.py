@@ -52,7 +52,8 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
         low -= 0.5
         high += 0.5
         edges = np.array([low, high])
-    share = np.histogram(drawn, edges)[0] / len(drawn)
+    number, _ = np.histogram(drawn, edges)
+    share = number / len(drawn)
     ax.stairs(share, edges, fill=True, color="#9ecae1")
     ax.axvline(found.statistic, color=style.STRONG, lw=2)
     left = found.statistic < (low + high) / 2
@@ -79,7 +80,8 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
 
 def cycles_size(n_arms: int) -> tuple[float, float]:
     """Return the width and height in inches that suit the arcs of `n_arms` arms."""
-    return 5.4, min(max(0.26 * n_arms + 1.0, 2.4), 12.0)
+    height = 0.26 * n_arms + 1.0
+    return 5.4, min(max(height, 2.4), 12.0)
 
 
 @style.figure(lambda check: cycles_size(check.duels.n_arms), "bayesduel.check")
@@ -103,36 +105,45 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     if found is None:
         raise ValueError("check should have three arms that have all met, got none")
     arms = check.duels.arms
-    order = np.argsort(-found.odds.mean(axis=1), kind="stable")
-    sure = np.tril(found.p_better[np.ix_(order, order)], -1)  # the lower arm beats the higher one
+    strength = found.odds.mean(axis=1)
+    order = np.argsort(-strength, kind="stable")
+    p_better = found.p_better[np.ix_(order, order)]
+    sure = np.tril(p_better, -1)  # the lower arm beats the higher one
     against = np.argwhere(sure > SHOWN_FROM)
     certain = sure[tuple(against.T)]
     # 40 arcs at most: more cannot be told apart
     n_drawn = 0 if check.transitive else 40
-    drawn = against[np.argsort(-certain, kind="stable")[:n_drawn]]
-    longest = max((lower - higher for lower, higher in drawn), default=1)
+    surest_first = np.argsort(-certain, kind="stable")
+    drawn = against[surest_first[:n_drawn]]
+    lengths = [lower - higher for lower, higher in drawn]
+    longest = max(lengths, default=1)
     for lower, higher in drawn[::-1]:
-        odds = found.odds[order[lower], order[higher]]
+        stronger = order[higher]
+        weaker = order[lower]
+        odds = found.odds[weaker, stronger]
         middle = (lower + higher) / 2
         height = lower - higher
-        bow = Arc((0.02, middle), height / longest, height, theta1=-90, theta2=90)
-        bow.set(
-            color=style.STRONG,
-            alpha=float(0.1 + 0.9 * (sure[lower, higher] - SHOWN_FROM) / (1 - SHOWN_FROM)),
-            lw=float(np.clip(1.0 + 1.5 * odds, 1.0, 4.0)),
-        )
+        width = height / longest
+        certainty = sure[lower, higher]
+        opacity = 0.1 + 0.9 * (certainty - SHOWN_FROM) / (1 - SHOWN_FROM)
+        thickness = np.clip(1.0 + 1.5 * odds, 1.0, 4.0)
+        bow = Arc((0.02, middle), width, height, theta1=-90, theta2=90)
+        bow.set(color=style.STRONG, alpha=float(opacity), lw=float(thickness))
         ax.add_patch(bow)
     place = np.arange(len(arms))
-    ax.plot(np.zeros(len(arms)), place, "o", ms=5, color=style.INK, zorder=3)
+    centre = np.zeros(len(arms))
+    ax.plot(centre, place, "o", ms=5, color=style.INK, zorder=3)
     # 45 arms whose names fit below each other
-    for k in place if len(arms) <= 45 else ():
+    named = place if len(arms) <= 45 else ()
+    for k in named:
         name = style.shorten(arms[order[k]], 22)
         ax.annotate(
             name, (0, k), xytext=(-8, 0), textcoords="offset points", ha="right", va="center",
             fontsize=8, color=style.INK,
         )  # fmt: skip
     n_pairs = len(arms) * (len(arms) - 1) // 2
-    said = _against(len(against), int((certain >= Decision.confidence).sum()), n_pairs)
+    n_sure = int((certain >= Decision.confidence).sum())
+    said = _against(len(against), n_sure, n_pairs)
     if check.transitive and len(against):
         said = "No cycle that matters"
     ax.set_title(said, fontsize=9, color=style.INK)
@@ -177,20 +188,23 @@ def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     share = np.full((n_arms, n_arms), np.nan)
     a = place[design.first]
     b = place[design.second]
-    share[a, b] = (won + 0.5) / (number + 1)
-    share[b, a] = 1 - share[a, b]
+    won_by_first = (won + 0.5) / (number + 1)
+    share[a, b] = won_by_first
+    share[b, a] = 1 - won_by_first
     ax.set_facecolor("#e4e4e0")
     image = ax.imshow(share, cmap=style.DIVERGING, vmin=0, vmax=1, interpolation="nearest")
     pairs = check.residuals["pairs"]
     # P-value below which a pair is marked: 0.01
     far = pairs[pairs["p"] < 0.01]
-    where = {label: k for k, label in enumerate(check.duels.arms)}
-    x = place[[where[str(arm)] for arm in far["first"]]] if len(far) else np.array([], int)
-    y = place[[where[str(arm)] for arm in far["second"]]] if len(far) else np.array([], int)
+    arms = check.duels.arms
+    place_by_label = dict(zip(arms, place, strict=True))
+    x = [place_by_label[str(arm)] for arm in far["first"]]
+    y = [place_by_label[str(arm)] for arm in far["second"]]
     size = max(6.0, min(60.0, 1400 / n_arms))
-    ax.scatter([*x, *y], [*y, *x], marker="x", s=size, color=style.STRONG, lw=1.3)
+    ax.scatter(x + y, y + x, marker="x", s=size, color=style.STRONG, lw=1.3)
     ax.set_xlim(-0.5, n_arms - 0.5)
     ax.set_ylim(n_arms - 0.5, -0.5)
-    style.place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by rank")
+    ranked = np.array(arms, dtype=object)[order]
+    style.place_ticks(ax, ranked, "opponent, by rank")
     style.percent_bar(image, ax)
     return ax

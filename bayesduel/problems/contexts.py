@@ -47,12 +47,14 @@ def draw_contexts(contexts, attributes, utility, worth):
     if len(contexts.table) > 0:
         drawn = np.empty((m, n))
         for k in range(m):
-            overwrite(drawn[k], contexts.table[contexts.rng.integers(0, len(contexts.table))])
+            row = contexts.rng.integers(0, len(contexts.table))
+            overwrite(drawn[k], contexts.table[row])
     else:
         drawn = contexts.rng.standard_normal((m, n))
     if contexts.ball:
         for k in range(m):
-            length = contexts.rng.random() ** (1 / n) / sqrt(drawn[k] @ drawn[k])
+            radius = contexts.rng.random() ** (1 / n)
+            length = radius / sqrt(drawn[k] @ drawn[k])
             for a in range(n):
                 drawn[k, a] *= length
     for k in range(m):
@@ -130,13 +132,15 @@ class ContextualDuels(Settings, Problem):
         super().__post_init__()
         if not isinstance(self.contexts, str):
             rows = numbers(self.contexts, "contexts")
-            if rows.ndim != 2 or len(rows) < 2 or rows.shape[1] != self.n_attributes:
+            several = rows.ndim == 2 and len(rows) >= 2
+            if not several or rows.shape[1] != self.n_attributes:
                 raise ValueError(
                     f"contexts should have shape (N, {self.n_attributes}), N >= 2, got {rows.shape}"
                 )
             if not np.isfinite(rows).all():
                 raise ValueError("contexts should be finite, got infinite or missing numbers")
-            object.__setattr__(self, "contexts", tuple(map(tuple, rows.tolist())))
+            contexts = tuple(tuple(row) for row in rows.tolist())
+            object.__setattr__(self, "contexts", contexts)
         else:
             check_one_of(self.contexts, "contexts", ("normal", "ball"))
         if self.preference is not None:
@@ -183,25 +187,36 @@ class ContextualDuels(Settings, Problem):
         length = self.norm
         if self.preference is not None:
             length = float(np.linalg.norm(self.preference))
-        largest, _ = integrate.quad(lambda x: 1 - law.cdf(x) ** m - law.cdf(-x) ** m, 0, np.inf)
+
+        def tails(x: float) -> float:
+            """Return the chance that the largest of m is above x, less that it is below -x."""
+            return float(1 - law.cdf(x) ** m - law.cdf(-x) ** m)
+
+        largest, _ = integrate.quad(tails, 0, np.inf)
         return -length * float(largest)
 
     def _typical_of_table(self) -> float:
         """Return the mean utility of a row less the mean of the largest of a round's rows."""
-        utility = np.sort(np.array(self.contexts) @ np.array(self.preference, float))
-        below = np.linspace(0.0, 1.0, len(utility) + 1) ** self.n_arms
-        return float(utility.mean() - utility @ np.diff(below))
+        table = np.array(self.contexts)
+        utility = np.sort(table @ np.array(self.preference, float))
+        share = np.linspace(0.0, 1.0, len(utility) + 1)
+        below = share**self.n_arms
+        largest = utility @ np.diff(below)
+        return float(utility.mean() - largest)
 
     def rounds(self, rng: np.random.Generator) -> Contexts:
         """Return how compiled code draws the items of each round by `rng`."""
         z = np.array(self.preference, float)
-        given = not isinstance(self.contexts, str)
-        table = np.array(self.contexts) if given else np.empty((0, self.n_attributes))
-        return Contexts(self.contexts == "ball", table, LINKS.index(self.link), z, rng)
+        table = np.empty((0, self.n_attributes))
+        if not isinstance(self.contexts, str):
+            table = np.array(self.contexts)
+        link = LINKS.index(self.link)
+        return Contexts(self.contexts == "ball", table, link, z, rng)
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a problem of the family; itself, if its preference vector is given."""
         if self.preference is not None:
             return self
         z = rng.standard_normal(self.n_attributes)
-        return replace(self, preference=tuple(z * (self.norm / np.linalg.norm(z))))
+        scale = self.norm / np.linalg.norm(z)
+        return replace(self, preference=tuple(z * scale))

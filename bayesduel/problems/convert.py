@@ -46,7 +46,8 @@ def as_problem(problem: Any) -> Any:
     if isinstance(problem, Duels):
         return Replay(problem)
     P = numbers(problem, "problem (a problem, the name of one, a preference matrix or a log)")
-    if P.ndim != 2 or P.shape[0] != P.shape[1] or len(P) < 2:
+    square = P.ndim == 2 and P.shape[0] == P.shape[1]
+    if not square or len(P) < 2:
         raise ValueError(
             f"problem should be a matrix of preferences, shape (K, K), K >= 2, got shape {P.shape}"
         )

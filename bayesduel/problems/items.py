@@ -47,7 +47,8 @@ class ItemPulls(Problem):
 
     def __post_init__(self) -> None:
         attributes = np.asfortranarray(np.array(numbers(self.attributes, "attributes")))
-        if attributes.ndim != 2 or len(attributes) < 2 or attributes.shape[1] < 1:
+        table = attributes.ndim == 2 and attributes.shape[1] >= 1
+        if not table or len(attributes) < 2:
             raise ValueError(f"attributes should have shape (m, n), m >= 2, got {attributes.shape}")
         preference = np.array(numbers(self.preference, "preference"))
         if preference.shape != attributes.shape[1:]:
@@ -56,14 +57,19 @@ class ItemPulls(Problem):
                 f"got {preference.shape}"
             )
         for name, array in (("attributes", attributes), ("preference", preference)):
-            if not np.isfinite(array).all():
-                place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            wrong = ~np.isfinite(array)
+            if wrong.any():
+                first = np.argwhere(wrong)[0]
+                place = tuple(first.tolist())
                 raise ValueError(f"{name} should be finite, got {array[place]} at {place}")
-        values = np.ones(1) if self.values is None else np.array(numbers(self.values, "values"))
-        if self.values is not None and values.shape != attributes.shape[:1]:
-            raise ValueError(
-                f"values should have shape {attributes.shape[:1]}, one per item, got {values.shape}"
-            )
+        values = np.ones(1)
+        if self.values is not None:
+            values = np.array(numbers(self.values, "values"))
+            shape = attributes.shape[:1]
+            if values.shape != shape:
+                raise ValueError(
+                    f"values should have shape {shape}, one per item, got {values.shape}"
+                )
         if not ((values > 0) & (values < inf)).all():
             raise ValueError("values should be positive and finite")
         object.__setattr__(self, "attributes", attributes)
@@ -138,7 +144,8 @@ class ItemDuels(ItemPulls):
     def duel(self, pair: tuple[int, int], coin: float) -> float:
         """Return 1 if the first item of `pair` wins, else 0, by a uniform `coin` in [0, 1)."""
         i, j = pair
-        return float(coin < expit(self.utility[i] - self.utility[j]))
+        chance = expit(self.utility[i] - self.utility[j])
+        return float(coin < chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +172,8 @@ class SpherePulls(Problem):
 
     def __post_init__(self) -> None:
         z = np.array(numbers(self.preference, "preference"))
-        if z.ndim != 1 or len(z) < 2 or not np.isfinite(z).all() or not z.any():
+        vector = z.ndim == 1 and len(z) >= 2
+        if not vector or not np.isfinite(z).all() or not z.any():
             raise ValueError(
                 f"preference should be finite, not zero, of shape (n,), n >= 2, got {z}"
             )
@@ -179,7 +187,8 @@ class SpherePulls(Problem):
     @property
     def offer(self) -> ItemSet:
         """The set of items, as policies see it: the standard basis and the whole sphere."""
-        return ItemSet(np.asfortranarray(np.eye(len(self.preference))), np.ones(1), True)
+        basis = np.eye(len(self.preference), order="F")
+        return ItemSet(basis, np.ones(1), True)
 
     @property
     def best(self) -> float:
@@ -188,7 +197,8 @@ class SpherePulls(Problem):
 
     def pull(self, aim: np.ndarray, coin: float) -> float:
         """Return 1 if the unit vector `aim`, shape (n,), pays, else 0, by a uniform `coin`."""
-        return float(coin < expit(np.asarray(aim) @ self.preference))
+        chance = expit(np.asarray(aim) @ self.preference)
+        return float(coin < chance)
 
     def __repr__(self) -> str:
         return f"SpherePulls({self.name!r}, {self.n_arms} attributes)"

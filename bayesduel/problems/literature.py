@@ -63,7 +63,8 @@ def named(name: str, **settings: Any) -> Any:
     check_type(name, str, "name", "the name of a problem")
     if name in STORED and not settings:
         table = files("bayesduel.problems") / "matrices" / f"{name}.csv"
-        P = np.array([row.split(",") for row in table.read_text().split()], dtype=float)
+        rows = table.read_text().split()
+        P = np.array([row.split(",") for row in rows], dtype=float)
         return Matrix(P, name, source=STORED[name])
     if name in FORMULAS:
         return FORMULAS[name](**settings)
@@ -152,7 +153,8 @@ def swirl(n_arms: int = 20, a: float = 0.6) -> Matrix:
     place = np.arange(n_arms - 1)
     ahead = (place - place[:, None]) % (n_arms - 1)
     P = np.empty((n_arms, n_arms))
-    P[1:, 1:] = (ahead >= 1) & (ahead <= (n_arms - 2) // 2)
+    n_beaten = (n_arms - 2) // 2
+    P[1:, 1:] = (ahead >= 1) & (ahead <= n_beaten)
     P[0, 1:] = 0.5 + 0.1 * a
     P[1:, 0] = 0.5 - 0.1 * a
     np.fill_diagonal(P, 0.5)
@@ -163,7 +165,8 @@ def linear(n_arms: int = 10) -> Matrix:
     """Return ``P[i, j] = 1/2 + (j - i) / (2 K)``."""
     check_range(n_arms, "n_arms", "at least 2")
     rank = np.arange(n_arms)
-    P = 0.5 + (rank - rank[:, None]) / (2 * n_arms)
+    ahead = rank - rank[:, None]
+    P = 0.5 + ahead / (2 * n_arms)
     return Matrix(P, "linear", source="in the style of Urvoy et al., ICML 2013")
 
 
@@ -171,7 +174,9 @@ def flat(n_arms: int = 10, e: float = 0.1) -> Matrix:
     """Return ``P[i, j] = 1/2 + e`` for i < j."""
     check_range(n_arms, "n_arms", "at least 2")
     check_range(e, "e", "in (0, 0.5]")
-    P = 0.5 + e * (np.triu(np.ones((n_arms, n_arms)), 1) - np.tril(np.ones((n_arms, n_arms)), -1))
+    rank = np.arange(n_arms)
+    better = np.sign(rank - rank[:, None])
+    P = 0.5 + e * better
     return Matrix(P, "flat", source="in the style of Urvoy et al., ICML 2013")
 
 

@@ -74,7 +74,8 @@ class ScoreDuels(ArmsProblem):
     def __post_init__(self) -> None:
         mean = np.array(numbers(self.mean, "mean"))
         sd = np.array(numbers(self.sd, "sd"))
-        if mean.ndim != 2 or mean.shape[0] != mean.shape[1] or len(mean) < 2:
+        square = mean.ndim == 2 and mean.shape[0] == mean.shape[1]
+        if not square or len(mean) < 2:
             raise ValueError(f"mean should have shape (K, K), K >= 2, got {mean.shape}")
         if sd.shape != mean.shape:
             raise ValueError(f"sd should have the shape of mean, {mean.shape}, got {sd.shape}")
@@ -90,8 +91,9 @@ class ScoreDuels(ArmsProblem):
         object.__setattr__(self, "mean", mean)
         object.__setattr__(self, "sd", sd)
         object.__setattr__(self, "arms", arms)
+        no_pool = np.zeros(0)
         nothing = np.zeros((len(mean), len(mean), 2), np.int64)
-        object.__setattr__(self, "dice", Dice(mean, sd, np.zeros(0), nothing))
+        object.__setattr__(self, "dice", Dice(mean, sd, no_pool, nothing))
 
     @property
     def scores(self) -> np.ndarray:
@@ -177,7 +179,8 @@ def uneven_duels(
     check_range(decades, "decades", ">= 0 and finite")
     check_range(d, "d", ">= 0 and finite")
     gamma = generator.random(n_arms)
-    sigma = 10 ** (-decades * generator.random(n_arms * (n_arms - 1) // 2))
+    n_pairs = n_arms * (n_arms - 1) // 2
+    sigma = 10 ** (-decades * generator.random(n_pairs))
     off = d * generator.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"spreads over {decades:g} decades, d = {d:g}")
 
@@ -190,11 +193,11 @@ def checked_arms(n_arms: int) -> int:
 
 def _built(gamma: np.ndarray, sigma: np.ndarray, off: np.ndarray, source: str) -> ScoreDuels:
     n_arms = len(gamma)
-    above = np.triu_indices(n_arms, 1)
+    i, j = np.triu_indices(n_arms, 1)
     mean = np.zeros((n_arms, n_arms))
     sd = np.zeros((n_arms, n_arms))
-    mean[above] = gamma[above[0]] - gamma[above[1]] + off
-    sd[above] = sigma
+    mean[i, j] = gamma[i] - gamma[j] + off
+    sd[i, j] = sigma
     return ScoreDuels(mean - mean.T, sd + sd.T, "score duels", source=source)
 
 
@@ -217,12 +220,16 @@ def draw_margin(dice, i, j, nth, key):
     u = unit(place)
     if len(dice.pool) > 0:
         first, end = dice.start[a, b]
-        margin = dice.pool[first + int(u * (end - first))]
+        drawn = first + int(u * (end - first))
+        margin = dice.pool[drawn]
     elif dice.binary:
-        margin = 0.5 if u < 0.5 + dice.mean[a, b] else -0.5
+        chance = 0.5 + dice.mean[a, b]
+        margin = 0.5 if u < chance else -0.5
     else:
-        v = unit(scramble(place + np.uint64(0xD1B54A32D192ED03)))
-        margin = dice.mean[a, b] + dice.sd[a, b] * sqrt(-2 * log(1 - u)) * cos(2 * pi * v)
+        second_place = scramble(place + np.uint64(0xD1B54A32D192ED03))
+        v = unit(second_place)
+        radius = sqrt(-2 * log(1 - u))  # Box & Muller
+        margin = dice.mean[a, b] + dice.sd[a, b] * radius * cos(2 * pi * v)
     return margin if i == a else -margin
 
 
@@ -230,14 +237,18 @@ def draw_margin(dice, i, j, nth, key):
 def lot(i, j, n_arms, nth, key):
     """Return the random number of the nth duel of a pair, i < j, uint64."""
     cell = np.uint64(i * n_arms + j)
-    return scramble(key + scramble(cell) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(nth + 1))
+    of_pair = key + scramble(cell)
+    steps = np.uint64(0x9E3779B97F4A7C15) * np.uint64(nth + 1)
+    return scramble(of_pair + steps)
 
 
 @compiled
 def scramble(x):
     """Return a well mixed uint64 (the finaliser of splitmix64, Steele et al. 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x = x ^ (x >> np.uint64(30))
+    x = x * np.uint64(0xBF58476D1CE4E5B9)
+    x = x ^ (x >> np.uint64(27))
+    x = x * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 

@@ -68,18 +68,23 @@ class Matrix(ArmsProblem):
     @cached_property
     def winners(self) -> dict[str, tuple[str, ...]]:
         """Labels of the winners under every criterion; empty where there is none."""
-        return {
-            criterion: tuple(np.asarray(self.arms)[winner_mask(self.P, criterion)].tolist())
-            for criterion in CRITERIA
-        }
+        arms = np.asarray(self.arms)
+        winners: dict[str, tuple[str, ...]] = {}
+        for criterion in CRITERIA:
+            mask = winner_mask(self.P, criterion)
+            winners[criterion] = tuple(arms[mask].tolist())
+        return winners
 
     def duel(self, pair: tuple[int, int], coin: float) -> float:
         """Return 1 if the first arm of `pair` wins, 0 if the second does, and 1/2 for a tie.
 
         `coin` is a uniform draw of [0, 1).
         """
+        P = self.P[pair]
         half = 0.0 if self.ties is None else self.ties[pair] / 2
-        return (float(coin < self.P[pair] - half) + float(coin < self.P[pair] + half)) / 2
+        if coin < P - half:
+            return 1.0
+        return 0.5 if coin < P + half else 0.0
 
 
 def _checked_ties(ties: Any, P: np.ndarray) -> np.ndarray | None:
@@ -89,10 +94,13 @@ def _checked_ties(ties: Any, P: np.ndarray) -> np.ndarray | None:
     found = numbers(ties, "ties")
     if found.shape != P.shape:
         raise ValueError(f"ties should have the shape of P, {P.shape}, got {found.shape}")
-    room = 2 * np.minimum(P, P.T) * ~np.eye(len(P), dtype=bool)
-    wrong = ~((found >= 0) & (found <= room + ROUNDING) & (abs(found - found.T) <= ROUNDING))
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
+    room = 2 * np.minimum(P, P.T)
+    np.fill_diagonal(room, 0.0)
+    in_range = (found >= 0) & (found <= room + ROUNDING)
+    symmetric = abs(found - found.T) <= ROUNDING
+    right = in_range & symmetric
+    if not right.all():
+        i, j = np.argwhere(~right)[0]
         raise ValueError(
             "ties should be symmetric, in [0, 2 min(P, P.T)] and 0 on the diagonal, "
             f"got {found[i, j]} at [{i}, {j}]"
@@ -131,7 +139,8 @@ def davidson(scores: Any, nu: float, *, name: str = "davidson", arms: Any = ()) 
         raise ValueError(f"scores should be finite, shape (K,), got {shown_value(scores)}")
     behind = score - score[:, None]
     tie = nu / (nu + 2 * np.cosh(behind / 2))
-    P = (1 - tie) / (1 + np.exp(behind)) + tie / 2
+    win = (1 - tie) / (1 + np.exp(behind))
+    P = win + tie / 2
     np.fill_diagonal(tie, 0.0)
     return Matrix(P, name, arms, f"scores, nu = {nu:g}" if nu else "scores", tie)
 
@@ -169,7 +178,9 @@ class FromFit(Matrix):
         which = slice(draw, draw + 1)
         P = draws.model.preference(draws.rows(which))[0]
         first, second = np.triu_indices(len(P), 1)
+        chances = draws.chances(which, first, second)
         tie = np.zeros_like(P)
-        tie[first, second] = draws.chances(which, first, second).get("tie", 0.0)
-        source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
-        super().__init__(P, f"fit of {fit.attrs['source']}", arms, source, tie + tie.T)
+        tie[first, second] = chances.get("tie", 0.0)
+        log = fit.attrs["source"]
+        source = f"draw {draw} of {fit.attrs['model']} on {log}"
+        super().__init__(P, f"fit of {log}", arms, source, tie + tie.T)

@@ -71,29 +71,36 @@ class PiecewiseStationary(ArmsProblem):
 
     def __post_init__(self) -> None:
         changes = tuple(whole(one, "changes", 2) for one in listed(self.changes, "changes"))
-        given = [self.P(start) for start in (1, *changes)] if callable(self.P) else self.P
+        given = self.P
+        if callable(given):
+            given = [given(start) for start in (1, *changes)]
         parts = [as_problem(one) for one in listed(given, "P")]
         if len(parts) < 2:
             raise ValueError(f"P should have at least two preference matrices, got {len(parts)}")
         for one in parts:
             if one.setting != "pairs" or one.is_family or one.n_segments > 1:
                 raise ValueError(f"each problem in P should have one matrix, got {one!r}")
-        if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
-            own = [one.arms for one in parts]
+        own = [one.arms for one in parts]
+        n_arms = {one.n_arms for one in parts}
+        alike = len(n_arms) == 1 if self.arms else len(set(own)) == 1
+        if not alike:
             raise ValueError(f"the matrices of P should have the same arms, got {own}")
         P = check_preference(np.stack([one.P for one in parts]))
-        if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
+        increasing = list(changes) == sorted(set(changes))
+        if len(changes) != len(P) - 1 or not increasing:
             raise ValueError(
                 f"changes should be {len(P) - 1} increasing numbers, the first duel of each "
                 f"segment after the first segment, got {shown_value(self.changes)}"
             )
         P.setflags(write=False)
-        tied = [one.ties if one.may_tie else np.zeros_like(one.P) for one in parts]
-        ties = np.stack(tied) if any(one.may_tie for one in parts) else None
+        ties = None
+        if any(one.may_tie for one in parts):
+            ties = np.stack([one.ties if one.may_tie else np.zeros_like(one.P) for one in parts])
+        arms = checked_labels(self.arms or own[0], P.shape[-1])
         object.__setattr__(self, "P", P)
         object.__setattr__(self, "ties", ties)
         object.__setattr__(self, "changes", changes)
-        object.__setattr__(self, "arms", checked_labels(self.arms or parts[0].arms, P.shape[-1]))
+        object.__setattr__(self, "arms", arms)
 
     @property
     def may_tie(self) -> bool:
@@ -147,12 +154,16 @@ class FromPeriods(PiecewiseStationary):
         each = whole(each, "each", 1)
         draw = whole(draw, "draw", 0, most=draws.n_draws - 1)
         row = draws.rows([draw])
-        rating = fit["posterior"]["rating"].stack(sample=("chain", "draw")).isel(sample=draw)
-        scores = rating.transpose("period", "arm").to_numpy()
-        P = [draws.model.preference(row | {"score": score[None]})[0] for score in scores]
-        source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
+        ratings = fit["posterior"]["rating"].stack(sample=("chain", "draw"))
+        scores = ratings.isel(sample=draw).transpose("period", "arm").to_numpy()
+        P = []
+        for score in scores:
+            of_period = row | {"score": score[None]}
+            P.append(draws.model.preference(of_period)[0])
+        log = fit.attrs["source"]
+        source = f"draw {draw} of {fit.attrs['model']} on {log}"
         changes = 1 + each * np.arange(1, len(P))
-        super().__init__(P, changes, f"periods of {fit.attrs['source']}", arms, source)
+        super().__init__(P, changes, f"periods of {log}", arms, source)
 
 
 class ChangingFamily(Settings, Problem):
@@ -238,7 +249,8 @@ class RandomChanges(ChangingFamily):
         return f"{self.n_changes} changes of {self.family.source}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        changes = 2 + rng.choice(self.known_horizon() - 1, self.n_changes, replace=False)
+        later_duels = self.known_horizon() - 1
+        changes = 2 + rng.choice(later_duels, self.n_changes, replace=False)
         P = [self.family.draw(rng) for _ in range(self.n_segments)]
         return PiecewiseStationary(P, np.sort(changes), self.name, self.arms, self.source)
 
@@ -288,7 +300,9 @@ class ScoreWalk(ChangingFamily):
     def draw(self, rng: np.random.Generator) -> Any:
         size = np.full((self.n_segments, 1), self.step)
         size[0] = self.sd
-        scores = np.cumsum(size * rng.standard_normal((self.n_segments, self.n_arms)), axis=0)
-        changes = 1 + self.known_horizon() * np.arange(1, self.n_segments) // self.n_segments
+        n_segments = self.n_segments
+        steps = size * rng.standard_normal((n_segments, self.n_arms))
+        scores = np.cumsum(steps, axis=0)
+        changes = 1 + self.known_horizon() * np.arange(1, n_segments) // n_segments
         P = expit(scores[:, :, None] - scores[:, None, :])
         return PiecewiseStationary(P, changes, self.name, (), self.source)

@@ -123,7 +123,8 @@ class ArmsProblem(Problem):
 
 def checked_labels(arms: Any, n_arms: int) -> tuple[str, ...]:
     """Return the labels of the arms, "1", "2", ... where none are given; refuse equal ones."""
-    labels = tuple(str(a) for a in labels_of(arms, "arms")) or numbered(n_arms)
+    given = tuple(str(arm) for arm in labels_of(arms, "arms"))
+    labels = given or numbered(n_arms)
     if len(set(labels)) != n_arms:
         raise ValueError(f"arms should be {n_arms} distinct labels, got {shown_value(arms)}")
     return labels

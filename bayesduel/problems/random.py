@@ -177,8 +177,9 @@ def perturbed_thurstone(
     duels = score_duels(n_arms, spread=spread, best=best, d=d, rng=rng)
     i, j = np.triu_indices(n_arms, 1)
     P = np.full((n_arms, n_arms), 0.5)
-    P[i, j] = ndtr(duels.mean[i, j] / duels.sd[i, j])
-    P[j, i] = 1 - P[i, j]
+    win = ndtr(duels.mean[i, j] / duels.sd[i, j])
+    P[i, j] = win
+    P[j, i] = 1 - win
     return Matrix(P, "thurstone", source=duels.source)
 
 
@@ -244,8 +245,12 @@ def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator | int) 
     certain = np.full_like(drawn, 0.5)
     certain[0, 1:] = 1
     certain[1:, 0] = 0
-    ahead, most = (np.delete(s[0] - s, 0) for s in (borda_scores(drawn), borda_scores(certain)))
-    share = ((gap - ahead) / (most - ahead)).max(initial=0, where=ahead < gap)
+    score = borda_scores(drawn)
+    most_score = borda_scores(certain)
+    ahead = score[0] - score[1:]
+    most = most_score[0] - most_score[1:]
+    needed = (gap - ahead) / (most - ahead)
+    share = needed.max(initial=0, where=ahead < gap)
     P = (1 - share) * drawn + share * certain
     return Matrix(P, "fixed gap", source=f"Borda gap of {gap:g} to the first arm")
 
@@ -272,5 +277,6 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     if problem.may_tie:
         raise ValueError(f"problem should have no ties, got {problem}")
     away = problem.P - 0.5
-    P = 0.5 + np.sign(away) * np.maximum(np.abs(away), gap)
+    distance = np.maximum(np.abs(away), gap)
+    P = 0.5 + np.sign(away) * distance
     return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)

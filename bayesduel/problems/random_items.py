@@ -86,7 +86,8 @@ class LogisticItems(Settings, Problem):
     def draw(self, rng: np.random.Generator) -> Any:
         n = self.n_attributes
         axes = np.geomspace(1.0, self.condition**-0.5, n)
-        turn, _ = np.linalg.qr(rng.standard_normal((n, n)))
+        normal = rng.standard_normal((n, n))
+        turn, _ = np.linalg.qr(normal)
         z = _directions(1, n, rng)[0] * self.norm
 
         def items(m: int) -> np.ndarray:
@@ -95,11 +96,13 @@ class LogisticItems(Settings, Problem):
         attributes = items(self.n_arms)
         if self.gap is not None:
             pull = axes * (turn @ z)  # the best point that the squeezed sphere has
-            attributes[0] = (axes * pull / np.linalg.norm(pull)) @ turn
-            level = expit(np.linalg.norm(pull)) - self.gap
+            length = np.linalg.norm(pull)
+            attributes[0] = (axes * pull / length) @ turn
+            level = expit(length) - self.gap
             near = np.arange(1, self.n_arms)
             while near.size:
-                near = near[expit(attributes[near] @ z) > level]
+                chance = expit(attributes[near] @ z)
+                near = near[chance > level]
                 attributes[near] = items(len(near))
         return self.kind(attributes, z, name=self.name, source=self.source)
 

@@ -42,19 +42,22 @@ class Replay(Matrix):
         tally = duels.tally()
         points = tally.wins + tally.ties / 2
         n = points + points.T
-        missing = (n == 0) & ~np.eye(len(n), dtype=bool)
+        others = ~np.eye(len(n), dtype=bool)
+        missing = (n == 0) & others
         if missing.any() and never_met == "error":
             i, j = np.argwhere(missing)[0]
+            pairs = count(missing.sum() // 2, "pair")
             raise ValueError(
-                f"a replay needs duels of every pair, but {count(missing.sum() // 2, 'pair')} "
-                "never met, "
+                f"a replay needs duels of every pair, but {pairs} never met, "
                 f"such as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these "
                 "pairs, give never_met='half' (--never-met half)"
             )
-        P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
+        half = np.full_like(points, 0.5)
+        P = np.divide(points, n, out=half, where=n > 0)
         source = duels.read_summary.source
         ties = tally.ties / np.maximum(n, 1)
-        super().__init__(P, name or f"replay of {source}", duels.arms, source, ties)
+        called = name or f"replay of {source}"
+        super().__init__(P, called, duels.arms, source, ties)
 
 
 class BinaryDuels(ScoreDuels):
@@ -77,8 +80,10 @@ class BinaryDuels(ScoreDuels):
     def __init__(self, problem: Matrix) -> None:
         check_type(problem, Matrix, "problem", "a Matrix")
         mean = problem.P - 0.5
-        sd = np.sqrt(0.25 - mean**2) * (1 - np.eye(len(mean)))
-        super().__init__(mean, np.maximum(sd, sd.T), problem.name, problem.arms, problem.source)
+        others = 1 - np.eye(len(mean))
+        sd = np.sqrt(0.25 - mean**2) * others
+        symmetric = np.maximum(sd, sd.T)
+        super().__init__(mean, symmetric, problem.name, problem.arms, problem.source)
         object.__setattr__(self, "dice", self.dice._replace(binary=True))
 
 
@@ -111,38 +116,49 @@ class MarginReplay(ScoreDuels):
         votes = duels.votes
         if votes is None or votes.margin is None:
             raise ValueError("duels should have margins, got a log without margins")
-        known = np.isfinite(votes.margin) & (votes.left != votes.right)
+        of_two = votes.left != votes.right
+        known = np.isfinite(votes.margin) & of_two
         left = votes.left[known]
         right = votes.right[known]
-        margin = np.where(left < right, 1, -1) * votes.margin[known]
+        sign = np.where(left < right, 1, -1)
+        margin = sign * votes.margin[known]
         if votes.weight is not None:
             times = votes.weight[known].astype(np.int64)
-            left, right, margin = (np.repeat(x, times) for x in (left, right, margin))
+            left = np.repeat(left, times)
+            right = np.repeat(right, times)
+            margin = np.repeat(margin, times)
         n_arms = duels.n_arms
         first = np.minimum(left, right)
         second = np.maximum(left, right)
         order = np.lexsort((second, first))
-        cell = (first.astype(np.int64) * n_arms + second)[order]
+        cell = first.astype(np.int64) * n_arms + second
+        in_order = cell[order]
         pool = margin[order].astype(float)
         i, j = np.triu_indices(n_arms, 1)
-        ends = np.stack([np.searchsorted(cell, i * n_arms + j, s) for s in ("left", "right")])
-        n = ends[1] - ends[0]
-        if (n == 0).any():
-            at = int(np.argmax(n == 0))
+        wanted = i * n_arms + j
+        starts = np.searchsorted(in_order, wanted, "left")
+        ends = np.searchsorted(in_order, wanted, "right")
+        n = ends - starts
+        missing = n == 0
+        if missing.any():
+            at = int(np.argmax(missing))
+            pairs = count(missing.sum(), "pair")
             raise ValueError(
-                "a replay needs a margin of every pair, got none of "
-                f"{count((n == 0).sum(), 'pair')}, "
+                f"a replay needs a margin of every pair, got none of {pairs}, "
                 f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a subset of the "
                 "arms, all of which met each other"
             )
         mean = np.zeros((n_arms, n_arms))
         sd = np.zeros((n_arms, n_arms))
-        mean[i, j] = np.add.reduceat(pool, ends[0]) / n
-        sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
+        mean_margin = np.add.reduceat(pool, starts) / n
+        mean_square = np.add.reduceat(pool**2, starts) / n
+        variance = np.maximum(mean_square - mean_margin**2, 0)
+        mean[i, j] = mean_margin
+        sd[i, j] = np.sqrt(variance)
         source = duels.read_summary.source
-        super().__init__(
-            mean - mean.T, sd + sd.T, name or f"replay of {source}", duels.arms, source
-        )
+        called = name or f"replay of {source}"
+        super().__init__(mean - mean.T, sd + sd.T, called, duels.arms, source)
         start = np.zeros((n_arms, n_arms, 2), np.int64)
-        start[i, j] = ends.T
+        start[i, j, 0] = starts
+        start[i, j, 1] = ends
         object.__setattr__(self, "dice", self.dice._replace(pool=pool, start=start))

@@ -138,22 +138,26 @@ class RoshamboTable:
             if tuple(reader.fieldnames or ()) != COLUMNS:
                 raise ValueError(f"{path} should have the columns {COLUMNS}")
             rows = list(reader)
-        bots = tuple(dict.fromkeys(r[side] for side in ("first", "second") for r in rows))
+        first = [row["first"] for row in rows]
+        second = [row["second"] for row in rows]
+        bots = tuple(dict.fromkeys(first + second))
         place = {bot: k for k, bot in enumerate(bots)}
-        kinds = {(int(r["throws"]), int(r["matches"])) for r in rows}
-        pairs = {(r["first"], r["second"]) for r in rows}
-        whole = len(rows) == len(pairs) == len(bots) * (len(bots) - 1) // 2
+        kinds = {(int(row["throws"]), int(row["matches"])) for row in rows}
+        pairs = set(zip(first, second, strict=True))
+        n_pairs = len(bots) * (len(bots) - 1) // 2
+        whole = len(rows) == len(pairs) == n_pairs
         if len(kinds) != 1 or not whole:
             raise ValueError(
                 f"{path} should have each pair once, with the same throws and matches for all"
             )
         mean, sd = np.zeros((2, len(bots), len(bots)))
-        for r in rows:
-            i = place[r["first"]]
-            j = place[r["second"]]
-            mean[i, j] = float(r["mean"])
-            mean[j, i] = -float(r["mean"])
-            sd[i, j] = sd[j, i] = float(r["sd"])
+        for row in rows:
+            i = place[row["first"]]
+            j = place[row["second"]]
+            mean[i, j] = float(row["mean"])
+            mean[j, i] = -float(row["mean"])
+            sd[i, j] = float(row["sd"])
+            sd[j, i] = float(row["sd"])
         return RoshamboTable(bots, *kinds.pop(), mean, sd)
 
 
@@ -199,12 +203,14 @@ def roshambo_table(
     known = roshambo_bots()
     bots = known if bots is None else tuple(bots)
     unknown = sorted(set(bots) - set(known))
-    if unknown or len(set(bots)) != len(bots) or len(bots) < 2:
+    distinct = len(set(bots)) == len(bots)
+    if unknown or not distinct or len(bots) < 2:
         raise ValueError(f"bots should be two or more distinct names of {known}, got {bots}")
     _check_throws(throws)
     check_range(matches, "matches", "at least 2")
     pairs = list(combinations(range(len(bots)), 2))
-    keys = np.random.default_rng(seed).integers(0, 2**32, (len(pairs), matches))
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 2**32, (len(pairs), matches))
     played = Parallel(n_jobs=workers)(
         delayed(_margins)(bots[i], bots[j], throws, seeds.tolist())
         for (i, j), seeds in zip(pairs, keys, strict=True)
@@ -212,8 +218,9 @@ def roshambo_table(
     mean, sd = np.zeros((2, len(bots), len(bots)))
     for (i, j), margins in zip(pairs, played, strict=True):
         mean[i, j] = np.mean(margins)
-        mean[j, i] = -np.mean(margins)
-        sd[i, j] = sd[j, i] = np.std(margins, ddof=1)
+        mean[j, i] = -mean[i, j]
+        sd[i, j] = np.std(margins, ddof=1)
+        sd[j, i] = sd[i, j]
     return RoshamboTable(bots, int(throws), int(matches), mean, sd)
 
 
@@ -247,7 +254,8 @@ class RoshamboDuels(ScoreDuels):
         unknown = sorted(set(bots) - set(table.bots))
         if unknown:
             raise ValueError(f"bots should be among {table.bots}, got {unknown}")
-        at = np.ix_(*2 * ([table.bots.index(bot) for bot in bots],))
+        places = [table.bots.index(bot) for bot in bots]
+        at = np.ix_(places, places)
         source = f"OpenSpiel's roshambo bots, matches of {table.throws} throws"
         super().__init__(table.mean[at], table.sd[at], "roshambo", bots, source)
         object.__setattr__(self, "throws", table.throws)
@@ -260,7 +268,7 @@ class RoshamboDuels(ScoreDuels):
         a = min(i, j)
         b = max(i, j)
         seed = int(lot(a, b, self.n_arms, nth, key)) >> 32
-        margin = _margins(self.arms[a], self.arms[b], self.throws, [seed])[0]
+        (margin,) = _margins(self.arms[a], self.arms[b], self.throws, [seed])
         return margin if i == a else -margin
 
 
@@ -282,7 +290,8 @@ def _margins(first: str, second: str, throws: int, seeds: Sequence[int]) -> list
             spiel.make_roshambo_bot(0, first, FULL_MATCH),
             spiel.make_roshambo_bot(1, second, FULL_MATCH),
         ]
-        margins.append(float(spiel.evaluate_bots(game.new_initial_state(), bots, 0)[0]))
+        results = spiel.evaluate_bots(game.new_initial_state(), bots, 0)
+        margins.append(float(results[0]))
     return margins
 
 

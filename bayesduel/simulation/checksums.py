@@ -36,8 +36,11 @@ Variables = list[tuple[str, int]]
 
 def keep_header(folder: Path) -> None:
     """Write the checksums of all files that are in a folder now."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    sums = {path.relative_to(folder).as_posix(): _sum(path).hex() for path in files}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    sums = {}
+    for path in sorted(files):
+        name = path.relative_to(folder).as_posix()
+        sums[name] = _sum(path).hex()
     write_text(folder / HEADER, json.dumps(sums))
 
 
@@ -48,17 +51,24 @@ def fault_of_header(folder: Path) -> str | None:
         sums = dict(json.loads(text))
     except (TypeError, ValueError):
         return HEADER
-    return next((name for name, kept in sums.items() if _sum(folder / name).hex() != kept), None)
+    for name, kept in sums.items():
+        found = _sum(folder / name).hex()
+        if found != kept:
+            return name
+    return None
 
 
 def variables_of(group: Any) -> Variables:
     """Return the variables of the trace in a Zarr group, with their numbers of dimensions."""
-    return sorted((name, array.ndim) for name, array in group["trace"].arrays())
+    arrays = group["trace"].arrays()
+    return sorted((name, array.ndim) for name, array in arrays)
 
 
 def checksums_of(folder: Path, variables: Variables, run: Run) -> np.ndarray:
     """Return the checksums of the files of a run as bytes, shape (SIZE * n_variables,)."""
-    return np.frombuffer(b"".join(_sums(folder, variables, run).values()), np.uint8)
+    sums = _sums(folder, variables, run)
+    joined = b"".join(sums.values())
+    return np.frombuffer(joined, np.uint8)
 
 
 def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:
@@ -66,10 +76,11 @@ def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:
 
     Which runs are whole, bool, shape (n_policies, n_replications); what is wrong, by run.
     """
-    whole = np.zeros(group[CHECKSUM].shape[:2], bool)
+    shape = group[CHECKSUM].shape[:2]
+    whole = np.zeros(shape, bool)
     variables = variables_of(group)
     faults = {}
-    for policy, replication in np.ndindex(*whole.shape):
+    for policy, replication in np.ndindex(*shape):
         run = policy, replication
         chunk = _chunk(CHECKSUM, run, 3)
         try:
@@ -79,27 +90,41 @@ def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:
         found = _sums(folder, variables, run)
         whole[run] = kept == b"".join(found.values())
         if not whole[run]:
-            was = [kept[at : at + SIZE] for at in range(0, len(kept), SIZE)]
-            differ = [n for (n, is_), w in zip(found.items(), was, strict=False) if is_ != w]
-            blamed = differ[0] if len(was) == len(found) else chunk
+            blamed = _first_that_differs(kept, found) or chunk
             faults[run] = f"{blamed} is missing or damaged"
     return whole, faults
 
 
+def _first_that_differs(kept: bytes, found: dict[str, bytes]) -> str | None:
+    """Return the first file whose checksum is not as kept, None if their numbers differ."""
+    starts = range(0, len(kept), SIZE)
+    if len(starts) != len(found):
+        return None
+    names = list(found)
+    differ = [kept[at : at + SIZE] != found[name] for at, name in zip(starts, names, strict=True)]
+    return names[differ.index(True)]
+
+
 def _sums(folder: Path, variables: Variables, run: Run) -> dict[str, bytes]:
     """Return the checksum of each file of a run."""
-    names = (_chunk(f"trace/{name}", run, n_dims) for name, n_dims in variables)
-    return {name: _sum(folder / name) for name in names}
+    sums = {}
+    for name, n_dims in variables:
+        file = _chunk(f"trace/{name}", run, n_dims)
+        sums[file] = _sum(folder / file)
+    return sums
 
 
 def _chunk(array: str, run: Run, n_dims: int) -> str:
     """Return the file of a run in an array that has one chunk a run."""
-    return "/".join([array, "c", *map(str, run), *["0"] * (n_dims - len(run))])
+    place = [str(index) for index in run]
+    place += ["0"] * (n_dims - len(run))
+    return "/".join([array, "c", *place])
 
 
 def _sum(path: Path) -> bytes:
     """Return the checksum of a file, zeros if there is none (Zarr writes no chunk of zeros)."""
     try:
-        return hashlib.blake2b(path.read_bytes(), digest_size=SIZE).digest()
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return bytes(SIZE)
+    return hashlib.blake2b(content, digest_size=SIZE).digest()

@@ -18,7 +18,7 @@ from bayesduel.policies.registry import named
 from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import RUNS, label, streams
-from bayesduel.simulation.run import PARTS
+from bayesduel.simulation.run import PARTS, Layout
 from bayesduel.simulation.trace import (
     Header,
     MemoryTrace,
@@ -72,10 +72,11 @@ def experiment(
     kind = RUNS[settings["setting"]]
     drawn = (problem.draw(streams(seed, r)[0]) for r in range(replications))
     truth = kind.truth(problem, drawn, settings)
+    truth_bytes = b"".join(values.tobytes() for _, values in truth.values())
     plan = {
         "problem": problem.name,
         "source": problem.source,
-        "truth": hashlib.sha256(b"".join(v.tobytes() for _, v in truth.values())).hexdigest(),
+        "truth": hashlib.sha256(truth_bytes).hexdigest(),
         "policies": {name: repr(policy) for name, policy in policies.items()},
         "times": hashlib.sha256(times.tobytes()).hexdigest(),
         "replications": replications,
@@ -85,21 +86,17 @@ def experiment(
         **settings,
     }
     layout = kind.layout(plan)
-    coordinates: dict[str, Any] = {
+    coordinates = {
         "policy": list(policies),
         "replication": np.arange(replications),
         "time": times,
+        **_further_coordinates(problem, layout, int(times[-1])),
     }
-    used = {dim for dims, _ in layout.values() for dim in dims}
-    coordinates |= {d: list(problem.arms) for d in ("arm", "opponent") if d in used}
-    coordinates |= {"item": np.arange(problem.n_arms)} if "item" in used else {}
-    coordinates |= {"segment": np.arange(1, problem.n_segments + 1)} if "segment" in used else {}
-    if "duel" in used:
-        coordinates |= {"duel": np.arange(1, int(times[-1]) + 1), "part": list(PARTS)}
-
-    netcdf = Path(out) if out is not None and str(out).endswith(".nc") else None
-    if netcdf is not None and netcdf.exists():
-        return finished_trace(netcdf, plan)
+    netcdf = None
+    if out is not None and str(out).endswith(".nc"):
+        netcdf = Path(out)
+        if netcdf.exists():
+            return finished_trace(netcdf, plan)
     header = Header(plan, coordinates, truth, layout)
     trace: MemoryTrace | StoredTrace
     if out is None:
@@ -109,16 +106,34 @@ def experiment(
         trace = StoredTrace(folder, header)
     with trace:
         finished = trace.finished()
+        total = finished.size * int(times[-1])
         tasks = [
             Task(policy, problem, times, plan, r, p * replications + r)
             for r in range(replications)
             for p, policy in enumerate(policies.values())
             if not finished[p, r]
         ]
-        _run(tasks, trace, finished.size * int(times[-1]), how)
+        _run(tasks, trace, total, how)
         if netcdf is not None and isinstance(trace, StoredTrace):
             return keep_finished(netcdf, trace)
     return trace.tree()
+
+
+def _further_coordinates(problem: Any, layout: Layout, horizon: int) -> dict[str, Any]:
+    """Return the labels of the dimensions that only some layouts use."""
+    used = {dim for dims, _ in layout.values() for dim in dims}
+    labels: dict[str, Any] = {}
+    for dim in ("arm", "opponent"):
+        if dim in used:
+            labels[dim] = list(problem.arms)
+    if "item" in used:
+        labels["item"] = np.arange(problem.n_arms)
+    if "segment" in used:
+        labels["segment"] = np.arange(1, problem.n_segments + 1)
+    if "duel" in used:
+        labels["duel"] = np.arange(1, horizon + 1)
+        labels["part"] = list(PARTS)
+    return labels
 
 
 def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: Execution) -> None:
@@ -139,21 +154,22 @@ def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: E
         else:
             results = here(tasks, report)
         for place, arrays in results:
-            trace.write(*divmod(place, how.replications), arrays)
+            policy, replication = divmod(place, how.replications)
+            trace.write(policy, replication, arrays)
 
 
 def labelled(policies: Any) -> dict[str, Any]:
     """Return policies by label: those of a mapping, or one or several with labels made here."""
     if isinstance(policies, Mapping):
-        labels = {str(name): _policy(given) for name, given in policies.items()}
+        labels = {str(name): _policy(one) for name, one in policies.items()}
     else:
         several = isinstance(policies, Iterable) and not isinstance(policies, str)
-        made = [_policy(p) for p in (listed(policies, "policies") if several else [policies])]
-        labels = {label(p): p for p in made}
-        if len(labels) < len(made):
-            raise ValueError(
-                f"policies should have different names, got {[label(p) for p in made]}"
-            )
+        given = listed(policies, "policies") if several else [policies]
+        made = [_policy(one) for one in given]
+        names = [label(policy) for policy in made]
+        if len(set(names)) < len(names):
+            raise ValueError(f"policies should have different names, got {names}")
+        labels = dict(zip(names, made, strict=True))
     if not labels:
         raise ValueError("policies should have at least one policy, got an empty list")
     return labels
@@ -172,13 +188,15 @@ def recorded_times(record_at: "str | Sequence[int]", horizon: int) -> np.ndarray
     wrong = f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
     if isinstance(record_at, str):
         if record_at == "log":
-            n_points = max(2, round(30 * np.log10(horizon)) + 1)
+            decades = np.log10(horizon)
+            n_points = max(2, round(30 * decades) + 1)
             points = np.geomspace(1, horizon, n_points)
         elif record_at == "linear":
             points = np.linspace(horizon / 200, horizon, 200)
         else:
             raise ValueError(wrong)
-        times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
+        rounded = np.maximum(1, np.round(points))
+        times = np.unique(rounded.astype(np.int64))
     else:
         if not isinstance(record_at, Iterable):
             raise TypeError(wrong)
@@ -190,8 +208,9 @@ def recorded_times(record_at: "str | Sequence[int]", horizon: int) -> np.ndarray
         if given.ndim != 1 or given.dtype.kind not in "iuf":
             raise ValueError(f"{rule} {shown_value(record_at)}")
         times = given.astype(np.int64)
-        increasing = times.size > 0 and (np.diff(times) > 0).all() and (times == given).all()
-        if not (increasing and times[0] >= 1 and times[-1] <= horizon):
+        increasing = times.size > 0 and (np.diff(times) > 0).all()
+        whole_numbers = (times == given).all()
+        if not (increasing and whole_numbers and times[0] >= 1 and times[-1] <= horizon):
             raise ValueError(f"{rule} {given.tolist()}")
     times = times[times < horizon]
     return np.append(times, np.int64(horizon))

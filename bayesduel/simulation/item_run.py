@@ -32,56 +32,74 @@ class ItemRun(Run):
         order = np.arange(problem.n_arms)
         if plan["permute"] and not offer.sphere:
             order = self.truth_draws.permutation(problem.n_arms)
-            values = offer.values if len(offer.values) == 1 else offer.values[order]
-            offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
+            attributes = np.asfortranarray(offer.attributes[order])
+            one_for_all = len(offer.values) == 1
+            values = offer.values if one_for_all else offer.values[order]
+            offer = ItemSet(attributes, values, False)
         self.offer = offer
         self.order = order
         self.belief = policy.belief.init(offer)
         self.memory = policy.init(offer)
         self.batch = plan.get("batch", 1)
-        self.later = None if self.batch == 1 else policy.belief.init(offer)
-        self.options = {} if self.later is None else {"later": self.later}
-        if self.later is not None:
+        self.later = None
+        self.options: dict[str, Any] = {}
+        if self.batch > 1:
+            self.later = policy.belief.init(offer)
+            self.options["later"] = self.later
             self.limit = self._batch_ends()
         self.sums = np.zeros(3)
+        self.facts: tuple[np.ndarray, ...]
         rounds = problem.rounds(self.truth_draws)
         self.rounds = () if rounds is None else (rounds,)
         if offer.sphere:
-            self.facts: tuple[np.ndarray, ...] = (problem.preference,)
+            self.facts = (problem.preference,)
             self.loop = driver(play_sphere, policy.select)
         else:
-            self.facts = (problem.utility[order], problem.worth[order])
-            self.loop = driver((play_pulls, play_item_duels)[problem.shows - 1], policy.select)
+            utility = problem.utility[order]
+            worth = problem.worth[order]
+            self.facts = (utility, worth)
+            play = play_pulls if problem.shows == 1 else play_item_duels
+            self.loop = driver(play, policy.select)
         bound = policy.bound(self.times, offer)
-        self.arrays["bound"][:] = np.nan if bound is None else bound
+        bounds = np.nan if bound is None else bound
+        self.arrays["bound"][:] = bounds
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        pulls = {"pulls": ((*RUN, "item"), count_type(plan["horizon"]))}
-        return {
-            "worth": ((*RUN, "time"), np.float64),
-            "paid": ((*RUN, "time"), np.float64),
-            **({"better_worth": ((*RUN, "time"), np.float64)} if plan["shows"] == 2 else {}),
-            "recommended": ((*RUN, "time"), np.int64),
-            "recommended_worth": ((*RUN, "time"), np.float64),
-            "bound": ((*RUN, "time"), np.float64),
-            **(pulls if plan["pairs"] else {}),
+        by_time = (*RUN, "time")
+        layout: Layout = {
+            "worth": (by_time, np.float64),
+            "paid": (by_time, np.float64),
         }
+        if plan["shows"] == 2:
+            layout["better_worth"] = (by_time, np.float64)
+        layout["recommended"] = (by_time, np.int64)
+        layout["recommended_worth"] = (by_time, np.float64)
+        layout["bound"] = (by_time, np.float64)
+        if plan["pairs"]:
+            layout["pulls"] = ((*RUN, "item"), count_type(plan["horizon"]))
+        return layout
 
     @staticmethod
     def truth(problem: "Problem", drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        facts = [(one.best, one.typical, one.preference) for one in drawn]
-        best, typical, preference = (np.array(part) for part in zip(*facts, strict=True))
+        best = []
+        typical = []
+        preference = []
+        for one in drawn:
+            best.append(one.best)
+            typical.append(one.typical)
+            preference.append(one.preference)
         return {
-            "best": (("replication",), best),
-            "typical": (("replication",), typical),
-            "preference": (("replication", "attribute"), preference),
+            "best": (("replication",), np.array(best)),
+            "typical": (("replication",), np.array(typical)),
+            "preference": (("replication", "attribute"), np.array(preference)),
         }
 
     def play(self, last: int) -> None:
         state = (self.belief, self.memory, *self.facts, self.sums)
         rest = (self.draws, self.coins, *self.rounds)
-        self.loop(*state, self.done + 1, last, *rest, **self.options)
+        first = self.done + 1
+        self.loop(*state, first, last, *rest, **self.options)
         self.done = last
 
     def refit(self) -> None:
@@ -93,10 +111,12 @@ class ItemRun(Run):
             self.limit = self._batch_ends()
 
     def _batch_ends(self) -> int:
-        return min(self.done + self.batch, int(self.times[-1]))
+        horizon = int(self.times[-1])
+        return min(self.done + self.batch, horizon)
 
     def record(self, place: int) -> None:
-        for name, total in zip(("worth", "paid", "better_worth"), self.sums, strict=True):
+        sums = zip(("worth", "paid", "better_worth"), self.sums, strict=True)
+        for name, total in sums:
             if name in self.arrays:
                 self.arrays[name][place] = total
         best = self.policy.recommend(self.belief, self.memory)
@@ -111,18 +131,22 @@ class ItemRun(Run):
 
     def finish(self) -> None:
         if "pulls" in self.arrays:
-            self.arrays["pulls"][self.order] = (self.later or self.belief).pulls
+            latest = self.later or self.belief
+            self.arrays["pulls"][self.order] = latest.pulls
 
 
 def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins, later=None):  # type: ignore[no-untyped-def]
     """Show one item at a time in steps `first` to `last`; outcomes go to `later`, if given."""
+    told = belief if later is None else later
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
         check_shown(arm, arm, len(utility))
-        success = 1.0 if coins.random() < sigmoid(utility[arm]) else 0.0
-        record_pull(belief if later is None else later, arm, success)
+        chance = sigmoid(utility[arm])
+        success = 1.0 if coins.random() < chance else 0.0
+        record_pull(told, arm, success)
         sums[0] += worth[arm]
-        value = belief.values[arm] if len(belief.values) > 1 else belief.values[0]
+        one_for_all = len(belief.values) == 1
+        value = belief.values[0] if one_for_all else belief.values[arm]
         sums[1] += success * value
 
 
@@ -130,6 +154,7 @@ def play_item_duels(  # type: ignore[no-untyped-def]
     belief, memory, utility, worth, sums, first, last, rng, coins, rounds=None, later=None
 ):
     """Show two items at a time in steps `first` to `last`, of new items each time if `rounds`."""
+    told = belief if later is None else later
     link = 0
     if rounds is not None:
         link = rounds.link
@@ -138,24 +163,30 @@ def play_item_duels(  # type: ignore[no-untyped-def]
             draw_contexts(rounds, belief.attributes, utility, worth)
         i, j = select(belief, memory, t, rng)
         check_shown(i, j, len(utility))
-        won = 1.0 if coins.random() < win_chance(link, utility[i] - utility[j]) else 0.0
-        record_duel(belief if later is None else later, i, j, won)
-        sums[0] += (worth[i] + worth[j]) / 2
+        difference = utility[i] - utility[j]
+        chance = win_chance(link, difference)
+        won = 1.0 if coins.random() < chance else 0.0
+        record_duel(told, i, j, won)
+        first_worth = worth[i]
+        second_worth = worth[j]
+        sums[0] += (first_worth + second_worth) / 2
         sums[1] += won
-        sums[2] += max(worth[i], worth[j])
+        sums[2] += max(first_worth, second_worth)
 
 
 def play_sphere(belief, memory, preference, sums, first, last, rng, coins, later=None):  # type: ignore[no-untyped-def]
     """Show points of the sphere, one at a time, in steps `first` to `last`."""
+    told = belief if later is None else later
     n = len(preference)
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
         check_shown(arm, arm, n + 1)  # the last one is the point aimed at
-        chance = sigmoid(memory.aim @ preference if arm == n else preference[arm])
+        utility = memory.aim @ preference if arm == n else preference[arm]
+        chance = sigmoid(utility)
         success = 1.0 if coins.random() < chance else 0.0
         if arm == n:
-            record_aimed(belief if later is None else later, memory.aim, success)
+            record_aimed(told, memory.aim, success)
         else:
-            record_pull(belief if later is None else later, arm, success)
+            record_pull(told, arm, success)
         sums[0] += chance
         sums[1] += success

@@ -28,32 +28,41 @@ class MarginRun(Run):
         n_arms = problem.n_arms
         self.k = plan["k"]
         self.index = plan["index"]
-        self.arms = luck.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
+        self.arms = np.arange(n_arms)
+        if plan["permute"]:
+            self.arms = luck.permutation(n_arms)
         self.key = luck.integers(0, 2**64, dtype=np.uint64)
         self.margins = no_margins(n_arms)
         self.memory = policy.init(n_arms)
-        self.outcomes = problem if problem.live else problem.dice
-        self.loop: Callable[..., None] = (
-            partial(play_live, policy.select)
-            if problem.live
-            else driver(play_margins, policy.select)
-        )
+        self.outcomes: Any
+        self.loop: Callable[..., None]
+        if problem.live:
+            self.outcomes = problem
+            self.loop = partial(play_live, policy.select)
+        else:
+            self.outcomes = problem.dice
+            self.loop = driver(play_margins, policy.select)
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        indices = ("predictive", "posterior") if plan["index"] else ()
-        return {
-            "selected": ((*RUN, "time", "arm"), np.bool_),
-            "spent": ((*RUN, "time"), np.int64),
+        by_time = (*RUN, "time")
+        layout: Layout = {
+            "selected": ((*by_time, "arm"), np.bool_),
+            "spent": (by_time, np.int64),
             "pair_duels": ((*RUN, *PAIR), np.int32),
-            **{name: ((*RUN, "time"), np.float64) for name in indices},
         }
+        if plan["index"]:
+            layout["predictive"] = (by_time, np.float64)
+            layout["posterior"] = (by_time, np.float64)
+        return layout
 
     @staticmethod
     def truth(problem: "Problem", drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
         scores = np.stack([one.scores for one in drawn])
-        best = np.stack([top_set(each, plan["k"]) for each in scores])
-        return {"score": (("replication", "arm"), scores), "best": (("replication", "arm"), best)}
+        k = plan["k"]
+        best = np.stack([top_set(each, k) for each in scores])
+        dims = ("replication", "arm")
+        return {"score": (dims, scores), "best": (dims, best)}
 
     @staticmethod
     def least(policy: Any, n_arms: int) -> int:
@@ -75,41 +84,51 @@ class MarginRun(Run):
 
     def record(self, place: int) -> None:
         scores = self.policy.scores(self.margins, self.memory)
-        self.arrays["selected"][place, self.arms] = top_set(scores, self.k)
+        selected = self.arrays["selected"]
+        selected[place, self.arms] = top_set(scores, self.k)
         self.arrays["spent"][place] = self.done
         if self.index:
-            met_twice = (self.margins.n + 2 * np.eye(len(self.arms)) >= 2).all()
+            itself = np.eye(len(self.arms), dtype=bool)
+            met_twice = (itself | (self.margins.n >= 2)).all()
             for name in ("predictive", "posterior"):
                 value = intransitivity(self.margins, name) if met_twice else np.nan
                 self.arrays[name][place] = value
 
     def finish(self) -> None:
-        self.arrays["pair_duels"][np.ix_(self.arms, self.arms)] = self.margins.n
+        pair_duels = self.arrays["pair_duels"]
+        pair_duels[np.ix_(self.arms, self.arms)] = self.margins.n
 
 
 def top_set(scores: np.ndarray, k: int) -> np.ndarray:
     """Return the k largest as a mask, ties by the first index, shape (K,)."""
     chosen = np.zeros(len(scores), dtype=bool)
-    chosen[np.argsort(-scores, kind="stable")[:k]] = True
+    best_first = np.argsort(-scores, kind="stable")
+    chosen[best_first[:k]] = True
     return chosen
 
 
 def play_margins(margins, memory, dice, arms, key, last, rng):  # type: ignore[no-untyped-def]
     """Play until `last` duels are recorded or the policy has finished."""
     while margins.n_duels[0] < last:
-        i, j = select(margins, memory, margins.n_duels[0] + 1, rng)
+        t = margins.n_duels[0] + 1
+        i, j = select(margins, memory, t, rng)
         if i < 0:
             break
         check_shown(i, j, len(arms))
-        margin = draw_margin(dice, arms[i], arms[j], int(margins.n[i, j]), key)
+        met = int(margins.n[i, j])
+        margin = draw_margin(dice, arms[i], arms[j], met, key)
         record_margin(margins, i, j, margin)
 
 
 def play_live(rule, margins, memory, problem, arms, key, last, rng):  # type: ignore[no-untyped-def]
     """Do as ``play_margins`` by `rule`, where duels are played outside compiled code."""
     while margins.n_duels[0] < last:
-        i, j = rule(margins, memory, int(margins.n_duels[0]) + 1, rng)
+        t = int(margins.n_duels[0]) + 1
+        i, j = rule(margins, memory, t, rng)
         if i < 0:
             break
-        margin = problem.play(int(arms[i]), int(arms[j]), int(margins.n[i, j]), key)
+        left = int(arms[i])
+        right = int(arms[j])
+        met = int(margins.n[i, j])
+        margin = problem.play(left, right, met, key)
         record_margin(margins, i, j, margin)

@@ -32,46 +32,63 @@ class PairRun(Run):
         policy = self.policy
         n_arms = self.problem.n_arms
         self.pairs = plan["pairs"]
-        self.asked_first = 0 if plan.get("recommend") != "end" else len(self.times) - 1
-        self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
-        P = self.problem.P[..., self.arms[:, None], self.arms]
-        self.truths = np.ascontiguousarray(P.reshape(-1, n_arms, n_arms))  # of the segments
-        self.ends = [*(start - 1 for start in self.problem.starts[1:]), inf]
+        at_the_end = plan.get("recommend") == "end"
+        self.asked_first = len(self.times) - 1 if at_the_end else 0
+        self.arms = np.arange(n_arms)
+        if plan["permute"]:
+            self.arms = self.truth_draws.permutation(n_arms)
+        self.truths = self._of_segments(self.problem.P)
+        later_starts = self.problem.starts[1:]
+        self.ends: list[float] = [start - 1 for start in later_starts]
+        self.ends.append(inf)
         self.segment = 0
         self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
         self.belief = policy.belief.init(n_arms)
         self.memory = policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.batch = plan.get("batch", 1)
-        self.later = None if self.batch == 1 else policy.belief.init(n_arms)
-        self.options: dict[str, Any] = {} if self.later is None else {"later": self.later}
+        self.later = None
+        self.options: dict[str, Any] = {}
+        if self.batch > 1:
+            self.later = policy.belief.init(n_arms)
+            self.options["later"] = self.later
         if plan.get("duels"):
-            self.options["notes"] = np.zeros((int(self.times[-1]), 3), np.int32)
+            horizon = int(self.times[-1])
+            self.options["notes"] = np.zeros((horizon, 3), np.int32)
         if self.problem.may_tie:
-            ties = self.problem.ties[..., self.arms[:, None], self.arms]
-            self.ties = np.ascontiguousarray(ties.reshape(-1, n_arms, n_arms))
+            self.ties = self._of_segments(self.problem.ties)
         self.due = _due(policy.belief, 0)
         self.learns = self._learning()
         self.limit = min(self.learns, self.ends[0])
+
+    def _of_segments(self, matrix: np.ndarray) -> np.ndarray:
+        """Return a matrix in the order of the arms, by segment, shape (segments, K, K)."""
+        n_arms = len(self.arms)
+        in_order = matrix[..., self.arms[:, None], self.arms]
+        return np.ascontiguousarray(in_order.reshape(-1, n_arms, n_arms))
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
         count = count_type(plan["horizon"])
         wins = np.float64 if plan.get("ties") else count
-        before: Layout = {
-            "duels_before": ((*RUN, "segment", "arm"), count),
-            "self_duels_before": ((*RUN, "segment", "arm"), count),
-            **({"wins_before": ((*RUN, "segment", *PAIR), wins)} if plan["pairs"] else {}),
+        by_time = (*RUN, "time")
+        by_segment = (*RUN, "segment")
+        layout: Layout = {
+            "duels": ((*by_time, "arm"), count),
+            "self_duels": ((*by_time, "arm"), count),
         }
-        return {
-            "duels": ((*RUN, "time", "arm"), count),
-            "self_duels": ((*RUN, "time", "arm"), count),
-            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), wins),
-            **(before if "segments" in plan else {}),
-            "recommended": ((*RUN, "time"), np.int32),
-            "answered": (RUN, np.int64),
-            **({"sequence": ((*RUN, "duel", "part"), np.int32)} if plan.get("duels") else {}),
-        }
+        wins_by = by_time if plan["pairs"] else RUN
+        layout["wins"] = ((*wins_by, *PAIR), wins)
+        if "segments" in plan:
+            layout["duels_before"] = ((*by_segment, "arm"), count)
+            layout["self_duels_before"] = ((*by_segment, "arm"), count)
+            if plan["pairs"]:
+                layout["wins_before"] = ((*by_segment, *PAIR), wins)
+        layout["recommended"] = (by_time, np.int32)
+        layout["answered"] = (RUN, np.int64)
+        if plan.get("duels"):
+            layout["sequence"] = ((*RUN, "duel", "part"), np.int32)
+        return layout
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
@@ -81,28 +98,35 @@ class PairRun(Run):
         """
         dims = ("replication",) if problem.is_family else ()
         ones = list(drawn) if problem.is_family else [problem]
-        if any(one.may_tie != bool(plan.get("ties")) for one in ones):
+        ties = bool(plan.get("ties"))
+        if any(one.may_tie != ties for one in ones):
             raise ValueError(
                 "problem should draw only problems with ties or only problems without, got both"
             )
         found = {"P": np.stack([one.P for one in ones])}
-        if plan.get("ties"):
+        if ties:
             found["ties"] = np.stack([one.ties for one in ones])
         starts = np.stack([one.starts for one in ones])
         if not problem.is_family:
             found = {name: values[0] for name, values in found.items()}
             starts = starts[0]
-        if problem.n_segments == 1:
-            return {name: ((*dims, *PAIR), values) for name, values in found.items()}
-        by = (*dims, "segment")
-        of_segments = {name: ((*by, *PAIR), values) for name, values in found.items()}
-        return {**of_segments, "start": (by, starts)}
+        changes = problem.n_segments > 1
+        by = (*dims, "segment") if changes else dims
+        truth: dict[str, Any] = {}
+        for name, values in found.items():
+            truth[name] = ((*by, *PAIR), values)
+        if changes:
+            truth["start"] = (by, starts)
+        return truth
 
     def play(self, last: int) -> None:
-        state = (self.belief, self.memory, self.truths[self.segment], self.self_duels)
+        truth = self.truths[self.segment]
+        state = (self.belief, self.memory, truth, self.self_duels)
         if self.problem.may_tie:
             self.options["ties"] = self.ties[self.segment]
-        self.loop(*state, self.done + 1, last, self.draws, self.coins, **self.options)
+        generators = (self.draws, self.coins)
+        first = self.done + 1
+        self.loop(*state, first, last, *generators, **self.options)
         self.done = last
 
     def refit(self) -> None:
@@ -130,7 +154,8 @@ class PairRun(Run):
         """Return after how many duels the policy learns something next."""
         if self.batch == 1:
             return self.due
-        return min(self.done + self.batch, int(self.times[-1]))
+        horizon = int(self.times[-1])
+        return min(self.done + self.batch, horizon)
 
     def record(self, place: int) -> None:
         self._tally("", place)
@@ -138,29 +163,41 @@ class PairRun(Run):
             self.arrays["recommended"][place] = -1
             return
         best = recommend(self.policy, self.belief, self.memory)
-        self.arrays["recommended"][place] = self.arms[best]
+        recommended = self.arrays["recommended"]
+        recommended[place] = self.arms[best]
 
     def _tally(self, name: str, place: int) -> None:
         """Enter the tallies so far in the arrays whose names end so."""
         back = np.argsort(self.arms)
-        wins = (self.later or self.belief).wins
+        back_pairs = np.ix_(back, back)
+        wins = self._wins()
         alone = self.self_duels[back]
+        with_others = wins.sum(0) + wins.sum(1)
         self.arrays["self_duels" + name][place] = alone
-        self.arrays["duels" + name][place] = (wins.sum(0) + wins.sum(1))[back] + 2 * alone
+        self.arrays["duels" + name][place] = with_others[back] + 2 * alone
         if self.pairs:
-            self.arrays["wins" + name][place] = wins[np.ix_(back, back)]
+            self.arrays["wins" + name][place] = wins[back_pairs]
+
+    def _wins(self) -> np.ndarray:
+        """Return all wins so far, also those that the policy has not been shown."""
+        latest = self.later or self.belief
+        return np.asarray(latest.wins)
 
     def finish(self) -> None:
         """Record when the policy identified a winner, -1 if it did not, and the duels."""
         if not self.pairs:
             back = np.argsort(self.arms)
-            self.arrays["wins"][...] = (self.later or self.belief).wins[np.ix_(back, back)]
+            self.arrays["wins"][...] = self._wins()[np.ix_(back, back)]
         answer = self.policy.answer(self.memory)
-        self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
+        answered = -1 if answer is None else answer.time[0]
+        self.arrays["answered"][...] = answered
         if "notes" in self.options:
             notes = self.options["notes"]
-            self.arrays["sequence"][..., :2] = self.arms[notes[:, :2]]
-            self.arrays["sequence"][..., 2] = notes[:, 2]
+            shown = notes[:, :2]
+            outcomes = notes[:, 2]
+            sequence = self.arrays["sequence"]
+            sequence[..., :2] = self.arms[shown]
+            sequence[..., 2] = outcomes
 
 
 def recommend(policy: Any, belief: Any, memory: tuple[Any, ...]) -> int:
@@ -186,21 +223,28 @@ def play_pairs(  # type: ignore[no-untyped-def]
     `ties` are probabilities of a tie, 0 if not given. Outcomes are recorded in `later`, if given,
     where the rule does not see them, in place of the belief.
     """
+    told = belief if later is None else later
     t = first
     while t <= last:
         i, j = select(belief, memory, t, rng)
         check_shown(i, j, len(P))
-        n = min(repeats(belief, memory, t), last + 1 - t)
+        left = last + 1 - t
+        n = min(repeats(belief, memory, t), left)
         for k in range(n):
             if ties is None:
                 outcome = 1.0 if coins.random() < P[i, j] else 0.0
             else:
                 coin = coins.random()
                 half = ties[i, j] / 2
-                outcome = 1.0 if coin < P[i, j] - half else 0.5 if coin < P[i, j] + half else 0.0
-            record(belief if later is None else later, (i, j), outcome)
+                outcome = 0.0
+                if coin < P[i, j] - half:
+                    outcome = 1.0
+                elif coin < P[i, j] + half:
+                    outcome = 0.5
+            record(told, (i, j), outcome)
             if notes is not None:
-                notes[t + k - 1] = i, j, -1 if outcome == 0.5 else int(outcome)
+                won = -1 if outcome == 0.5 else int(outcome)
+                notes[t + k - 1] = i, j, won
         if i == j:
             self_duels[i] += n
         t += n

@@ -88,9 +88,12 @@ def on_dask(tasks: Sequence[Task], scheduler: str, report: Report) -> Iterator[R
 
 def warm(tasks: Sequence[Task]) -> None:
     """Compile every policy's loop once, in this process, so that workers load it from disk."""
-    for task in {repr(task.policy): task for task in tasks}.values():
-        least = RUNS[task.plan["setting"]].least(task.policy, task.problem.n_arms)
-        run(task._replace(times=np.full(1, least, np.int64)))
+    by_policy = {repr(task.policy): task for task in tasks}
+    for task in by_policy.values():
+        kind = RUNS[task.plan["setting"]]
+        least = kind.least(task.policy, task.problem.n_arms)
+        times = np.full(1, least, np.int64)
+        run(task._replace(times=times))
 
 
 def run(task: Task, progress: str = "", parent: int = 0) -> Result:
@@ -102,7 +105,9 @@ def run(task: Task, progress: str = "", parent: int = 0) -> Result:
     if parent:
         end_with(parent)
     one = start(*task[:-1])
-    noted = np.memmap(progress, np.int64, "r+") if progress else np.zeros(task.place + 1, np.int64)
+    noted = np.zeros(task.place + 1, np.int64)
+    if progress:
+        noted = np.memmap(progress, np.int64, "r+")
     for done in replicate(one):
         noted[task.place] = done
     noted[task.place] = task.times[-1]

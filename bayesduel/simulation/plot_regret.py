@@ -1,18 +1,17 @@
 """Cumulative regret, with quartiles, uniform play and the slope of the asymptotic lower bound."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.plots.style import (
-    COLOURS,
     GREY,
     INK,
     LEGEND,
-    LINES,
     NEW,
     figure,
     legend_label,
+    line_of,
     plain,
     shorten,
 )
@@ -89,20 +88,27 @@ def plot_regret(
     for k, policy in enumerate(values["policy"].values):
         runs = values.sel(policy=policy)
         mean = runs.mean("replication").values
-        colour = COLOURS[k % len(COLOURS)]
+        colour, line = line_of(k)
         if n_runs > 1:
-            error = runs.std("replication", ddof=1).values / np.sqrt(n_runs)
+            deviation = runs.std("replication", ddof=1).values
+            error = deviation / np.sqrt(n_runs)
             low, high = np.quantile(runs.values, (0.25, 0.75), axis=0)
-            ax.fill_between(time, low, high, alpha=0.12, linewidth=0, color=colour)
-            ax.fill_between(time, mean - error, mean + error, alpha=0.35, linewidth=0, color=colour)
+            band: dict[str, Any] = {"linewidth": 0, "color": colour}
+            ax.fill_between(time, low, high, alpha=0.12, **band)
+            below = mean - error
+            above = mean + error
+            ax.fill_between(time, below, above, alpha=0.35, **band)
             top = max(top, float(high.max()))
-        line = LINES[k // len(COLOURS) % len(LINES)]
-        ax.plot(time, mean, line, label=legend_label(policy), linewidth=1.8, color=colour)
+
+        label = legend_label(policy)
+        ax.plot(time, mean, line, label=label, linewidth=1.8, color=colour)
         top = max(top, float(mean.max()))
         ends.append(float(mean[-1]))
     per_step = 0.0
     if of_items and name != "weak":
-        per_step = float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
+        problem = trace["problem"]
+        lacks = problem["best"] - problem["typical"]
+        per_step = float(lacks.mean())
         expected = per_step * time
     elif not of_items:
         expected = uniform_regret(trace, criterion)
@@ -112,28 +118,36 @@ def plot_regret(
     if of_items:
         _bounds(trace, ax)
     elif isinstance(criterion, str) and criterion in FLOORED and segment_at(trace) is None:
-        truths = np.asarray(trace["problem"]["P"])
-        _floor(np.atleast_3d(truths.T).T, FLOORED[criterion], floor, time, ax)
+        P = np.asarray(trace["problem"]["P"])
+        truths = P.reshape(-1, *P.shape[-2:])
+        _floor(truths, FLOORED[criterion], floor, time, ax)
     ax.set_xscale("log")
     if log_regret is None:
         log_regret = 0 < APART * min(ends) < max(ends)
     if log_regret:
         # From the first duel by which uniform play is expected to have lost one.
-        start = min(max(time[0], 1 / max(per_step, 1e-9)), time[-1] / 10)
+        first_lost = 1 / max(per_step, 1e-9)
+        latest_start = time[-1] / 10
+        start = min(max(time[0], first_lost), latest_start)
         ax.set_yscale("log")
         ax.set_ylim(1, 1.5 * top)
     else:
         start = max(1, time[0])
         ax.set_ylim(0, 1.05 * top)
-    ax.set_xlim(start, max(time[-1], start + 1))
-    runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
-    runs_words = runs_words if n_runs > 1 else "1 run"
-    title = f"{shorten(plan['problem'], LEGEND)}, {runs_words}"
+    end = max(time[-1], start + 1)
+    ax.set_xlim(start, end)
+    runs_words = "1 run"
+    if n_runs > 1:
+        runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
+    problem_name = shorten(plan["problem"], LEGEND)
+    title = f"{problem_name}, {runs_words}"
     ax.set_title(title, loc="left", fontsize=10, color=INK)
     ax.set_xlabel("pulls" if name == "pull" else "duels")
     named = name.replace("_", " ")
-    named = named.capitalize() if name.startswith(NAMES) else named
-    ax.set_ylabel(f"cumulative {named} regret,  {values.attrs['formula']}", fontsize=9)
+    if name.startswith(NAMES):
+        named = named.capitalize()
+    formula = values.attrs["formula"]
+    ax.set_ylabel(f"cumulative {named} regret,  {formula}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     plain(ax, keep=("bottom", "left"))
@@ -148,11 +162,13 @@ def _floor(
 
     factor = "" if times == 1 else f"{times} "
     # n K^3 of truths whose C* is found within seconds: 2,000,000
-    if wanted is None and truths.size * truths.shape[-1] > 2_000_000:
+    work = truths.size * truths.shape[-1]
+    if wanted is None and work > 2_000_000:
         label = f"asymptotic slope {factor}C* ln T left out (floor=True)"
         ax.plot([], [], ":", color=INK, label=label)
     elif wanted or wanted is None:
-        slope = float(np.mean([least_slope(P) for P in truths]))
+        slopes = [least_slope(P) for P in truths]
+        slope = float(np.mean(slopes))
         if np.isfinite(slope):
             mean = "C*" if len(truths) == 1 else "mean C*"
             label = f"asymptotic slope {factor}C* ln T (no bound), {mean} = {slope:.4g}"
@@ -162,10 +178,11 @@ def _floor(
 
 def _bounds(trace: "xr.DataTree", ax: "Axes") -> None:
     """Plot the growing part of each policy's bound, where it has one."""
-    bound = trace["trace"].to_dataset()["bound"].mean("replication").load()
+    bounds = trace["trace"].to_dataset()["bound"]
+    bound = bounds.mean("replication").load()
     for k, policy in enumerate(bound["policy"].values):
         shape = bound.sel(policy=policy).values
         if np.isfinite(shape).all():
             label = legend_label(f"{policy}, bound's shape")
-            colour = COLOURS[k % len(COLOURS)]
+            colour, _ = line_of(k)
             ax.plot(bound["time"], shape, ":", color=colour, linewidth=1.2, label=label)

@@ -37,26 +37,27 @@ def plot_success(
     time = rates["time"].values
     for place, policy in enumerate(rates["policy"].values):
         at = rates.sel(policy=policy)
-        colour = style.COLOURS[place % len(style.COLOURS)]
-        line = style.LINES[place // len(style.COLOURS) % len(style.LINES)]
+        colour, line = style.line_of(place)
+        label = style.legend_label(policy)
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
-        ax.plot(
-            time, at["rate"], line, label=style.legend_label(policy), color=colour, linewidth=1.7
-        )
-    n_arms = trace.sizes.get("arm", 0)
-    what = (
-        f"{plan['k']} of {n_arms}"
-        if "k" in plan
-        else style.shorten(str(plan["problem"]), style.LEGEND)
-    )
+        ax.plot(time, at["rate"], line, label=label, color=colour, linewidth=1.7)
+    if "k" in plan:
+        n_arms = trace.sizes.get("arm", 0)
+        what = f"{plan['k']} of {n_arms}"
+        choice = "sets that are right"
+    else:
+        what = style.shorten(str(plan["problem"]), style.LEGEND)
+        choice = "right recommendations"
     source = style.shorten(str(plan["source"]), style.LEGEND)
-    title = f"{what}, {count(trace.sizes['replication'], 'replication')}\n{source}"
+    replications = count(trace.sizes["replication"], "replication")
+    title = f"{what}, {replications}\n{source}"
     ax.set_title(title, loc="left", fontsize=9, color=style.INK)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
-    ax.set_xlim(time[0], max(time[-1], time[0] + 1))
+    end = max(time[-1], time[0] + 1)
+    ax.set_xlim(time[0], end)
     style.percent_ticks(ax, "y")
-    ax.set_ylabel("sets that are right" if "k" in plan else "right recommendations", fontsize=9)
+    ax.set_ylabel(choice, fontsize=9)
     ax.legend(frameon=False, fontsize=8)
     style.plain(ax, keep=("bottom", "left"))
     return ax

@@ -116,7 +116,9 @@ def compare_regrets(
         raise ValueError(f"reference should be one of {known}, got {shown_value(reference)}")
     place = known.index(reference)
     logs = _log_ratios(values, values[place])
-    of_policy = _medians(logs, place, ci_prob) | _without_interval(values, logs, place)
+    medians = _medians(logs, place, ci_prob)
+    means = _without_interval(values, logs, place)
+    of_policy = medians | means
     finite = logs[np.isfinite(logs)]
     # 101 points of a profile
     at = np.linspace(finite.min(), finite.max(), 101)
@@ -133,18 +135,22 @@ def compare_regrets(
 def _log_ratios(values: np.ndarray, base: np.ndarray) -> np.ndarray:
     """Return the logarithms of the ratios to the reference in the same run."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(values == base, 0.0, np.log(values) - np.log(base))
+        ratios = np.log(values) - np.log(base)
+    return np.where(values == base, 0.0, ratios)
 
 
 def _medians(logs: np.ndarray, place: int, ci_prob: float) -> dict[str, np.ndarray]:
     """Return median ratios with intervals and tests, over problems or the runs of the only one."""
     from scipy import stats
 
-    units = logs[:, 0] if logs.shape[1] == 1 else np.median(logs, axis=2)
+    _, n_problems, _ = logs.shape
+    units = logs[:, 0] if n_problems == 1 else np.median(logs, axis=2)
     low, high = median_interval(units, ci_prob)
     less = (units < 0).sum(axis=1)
     more = (units > 0).sum(axis=1)
-    p = np.minimum(2 * stats.binom.cdf(np.minimum(less, more), less + more, 0.5), 1.0)
+    fewer = np.minimum(less, more)
+    tail = stats.binom.cdf(fewer, less + more, 0.5)
+    p = np.minimum(2 * tail, 1.0)
     others = np.arange(len(p)) != place
     p[place] = np.nan
     p_adjusted = p.copy()
@@ -163,12 +169,16 @@ def _without_interval(values: np.ndarray, logs: np.ndarray, place: int) -> dict[
     from scipy import stats
 
     means = values.mean(axis=2)
-    of_runs = np.exp(logs.reshape(len(logs), -1))
+    ratios = np.exp(logs)
+    of_runs = ratios.reshape(len(logs), -1)
+    less = (logs < 0).mean(axis=(1, 2))
+    equal = (logs == 0).mean(axis=(1, 2))
+    of_means = _log_ratios(means, means[place])
     # A quarter from each end, which leaves the middle half: Agarwal et al., section 4.3
     return {
-        "lower": (logs < 0).mean(axis=(1, 2)) + (logs == 0).mean(axis=(1, 2)) / 2,
+        "lower": less + equal / 2,
         "iqm_ratio": stats.trim_mean(of_runs, 0.25, axis=1),
-        "mean_ratio": np.exp(_log_ratios(means, means[place]).mean(axis=1)),
+        "mean_ratio": np.exp(of_means.mean(axis=1)),
     }
 
 
@@ -179,8 +189,10 @@ def _profiles(logs: np.ndarray, at: np.ndarray, ci_prob: float) -> dict[str, np.
     """
     _, n_problems, n_runs = logs.shape
     n_units = n_problems if n_problems > 1 else n_runs
-    ordered = np.sort(logs.reshape(len(logs), -1), axis=1)
-    counts = np.array([np.searchsorted(runs, at, side="right") for runs in ordered])
-    share = counts / ordered.shape[1]
-    low, high = clopper_pearson(share * n_units, n_units, ci_prob)
+    of_runs = logs.reshape(len(logs), -1)
+    ordered = np.sort(of_runs, axis=1)
+    counts = [np.searchsorted(runs, at, side="right") for runs in ordered]
+    share = np.array(counts) / ordered.shape[1]
+    n_up_to = share * n_units
+    low, high = clopper_pearson(n_up_to, n_units, ci_prob)
     return {"profile": share, "profile_low": low, "profile_high": high}

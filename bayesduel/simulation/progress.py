@@ -13,7 +13,8 @@ def progress_bar(
 ) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on stderr; yield a function to report (which run, its duels done)."""
     done: dict[int, int] = {}
-    if not (sys.stderr.isatty() if show is None else show):
+    wanted = sys.stderr.isatty() if show is None else show
+    if not wanted:
         yield done.__setitem__
         return
     from rich import progress as bars

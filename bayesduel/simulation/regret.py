@@ -195,16 +195,20 @@ def regret_difference(
     for name, given in {"policy": policy, "other": other}.items():
         if not isinstance(given, str) or given not in known:
             raise ValueError(f"{name} should be one of {known}, got {shown_value(given)}")
-    more = values.sel(policy=policy, drop=True) - values.sel(policy=other, drop=True)
-    low, high = median_interval(more.transpose(..., "replication").values, ci_prob)
-    lower = (more < 0).mean("replication") + (more == 0).mean("replication") / 2
+    of_policy = values.sel(policy=policy, drop=True)
+    of_other = values.sel(policy=other, drop=True)
+    more = of_policy - of_other
+    runs_last = more.transpose(..., "replication")
+    low, high = median_interval(runs_last.values, ci_prob)
+    less = (more < 0).mean("replication")
+    equal = (more == 0).mean("replication")
     middle = more.median("replication")
     return xr.Dataset(
         {
             "difference": middle,
             "low": (middle.dims, low),
             "high": (middle.dims, high),
-            "lower": lower,
+            "lower": less + equal / 2,
             "mean": more.mean("replication"),
         },
         attrs={"policy": policy, "other": other, "ci_prob": ci_prob, **values.attrs},
@@ -229,12 +233,15 @@ def check_criterion(problem: Any, criterion: str | Cost | None, detail: str = "a
     if problem.setting == "items":
         _of_items_named(problem.shows, criterion)
         return
+    chosen = criterion or "copeland"
     if keeps_pairs(criterion) and detail == "arms":
-        raise ValueError(
-            f"detail should be 'pairs' for {_named(criterion or 'copeland')[0]} regret, got 'arms'"
-        )
-    fair = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])  # stands for what is yet to be drawn
-    pair_costs(fair if problem.is_family else problem.P, criterion or "copeland")
+        name, _ = _named(chosen)
+        raise ValueError(f"detail should be 'pairs' for {name} regret, got 'arms'")
+    if problem.is_family:  # its matrices are yet to be drawn
+        P = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])
+    else:
+        P = problem.P
+    pair_costs(P, chosen)
 
 
 def _of_items_named(shows: int, criterion: str | Cost | None) -> tuple[str, str]:
@@ -260,7 +267,8 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
             f"criterion should be 'item_duel' for this trace, got {shown_value(criterion)}. The "
             "trace does not have the value of the better item of each duel: simulate again for it"
         )
-    return _labelled(problem["best"] * trace["time"] - worth, name, formula)
+    best = problem["best"] * trace["time"]
+    return _labelled(best - worth, name, formula)
 
 
 def _total(
@@ -269,21 +277,26 @@ def _total(
     """Return the sum of tallies, by name, times their costs; of each segment's duels by its own."""
 
     def charge(costs: dict[str, xr.DataArray], before: str = "") -> xr.DataArray:
-        kinds = {"arm", "opponent"}
-        parts = [
-            (counts[name + before] * cost).sum(kinds & {*cost.dims}) for name, cost in costs.items()
-        ]
+        parts = []
+        for name, cost in costs.items():
+            of_arms = {"arm", "opponent"} & {*cost.dims}
+            paid = counts[name + before] * cost
+            parts.append(paid.sum(of_arms))
         return sum(parts[1:], parts[0])
 
     at = segment_at(trace)
     if at is None:
         return charge(charged)
-    previous = {name: cost.shift(segment=1, fill_value=0) for name, cost in charged.items()}
+    previous = {}
+    now = {}
+    for name, cost in charged.items():
+        previous[name] = cost.shift(segment=1, fill_value=0)
+        now[name] = cost.isel(segment=at)
     # Before a segment: what was paid, less what the same duels would have cost by its matrix. The
     # sum over the changes so far of the tallies there, by the matrix before and by the one after.
     change = charge(previous, "_before") - charge(charged, "_before")
-    now = {name: cost.isel(segment=at) for name, cost in charged.items()}
-    return charge(now) + change.cumsum("segment").isel(segment=at)
+    changes = change.cumsum("segment")
+    return charge(now) + changes.isel(segment=at)
 
 
 def segment_at(trace: xr.DataTree) -> xr.DataArray | None:
@@ -294,7 +307,8 @@ def segment_at(trace: xr.DataTree) -> xr.DataArray | None:
     problem = trace["problem"].to_dataset()
     if "start" not in problem:
         return None
-    return (problem["start"] <= trace["time"]).sum("segment") - 1
+    begun = problem["start"] <= trace["time"]
+    return begun.sum("segment") - 1
 
 
 def uniform_regret(trace: xr.DataTree, criterion: str | Cost = "copeland") -> np.ndarray:
@@ -308,8 +322,10 @@ def uniform_regret(trace: xr.DataTree, criterion: str | Cost = "copeland") -> np
     total = slope * trace["time"].copy()
     if "start" in problem:  # since each change, what its segment costs more than the one before
         more = slope - slope.shift(segment=1, fill_value=0)
-        total = (more * (trace["time"] - problem["start"] + 1).clip(0)).sum("segment")
-    return np.asarray(total.mean({"replication"} & {*total.dims}))
+        duels = trace["time"] - problem["start"] + 1
+        total = (more * duels.clip(0)).sum("segment")
+    of_runs = {"replication"} & {*total.dims}
+    return np.asarray(total.mean(of_runs))
 
 
 def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:
@@ -335,18 +351,19 @@ def _own_costs(P: np.ndarray, cost: Cost) -> np.ndarray:
     n_arms = P.shape[-1]
     pairs = [(a, b) for a in range(n_arms) for b in range(n_arms)]
     flat = P.reshape(-1, n_arms, n_arms)
-    values = np.array([[_own_cost(cost, one, a, b) for a, b in pairs] for one in flat])
-    values = values.reshape(P.shape)
-    wrong = ~np.isfinite(values) | (abs(values - np.swapaxes(values, -1, -2)) > 1e-9)
+    values = [_own_cost(cost, one, a, b) for one in flat for a, b in pairs]
+    costs = np.array(values).reshape(P.shape)
+    swapped = np.swapaxes(costs, -1, -2)
+    wrong = ~np.isfinite(costs) | (abs(costs - swapped) > 1e-9)
     if wrong.any():
         *_, a, b = np.argwhere(wrong)[0]
-        first = values[wrong][0]
-        second = np.swapaxes(values, -1, -2)[wrong][0]
+        first = costs[wrong][0]
+        second = swapped[wrong][0]
         raise ValueError(
             f"{_named(cost)[0]}(P, a, b) should be a finite number and the same for (b, a), "
             f"got {first} for ({a}, {b}) and {second} for ({b}, {a})"
         )
-    return values
+    return costs
 
 
 def _own_cost(cost: Cost, P: np.ndarray, a: int, b: int) -> float:
@@ -365,7 +382,8 @@ def uniform_slope(P: "ArrayLike", criterion: str | Cost = "copeland") -> np.ndar
     """Return the regret per duel of a policy that takes all pairs equally often, shape (...)."""
     cost = pair_costs(P, criterion)
     n_arms = cost.shape[-1]
-    off_diagonal = cost.sum((-2, -1)) - np.einsum("...ii->...", cost)
+    diagonal = np.einsum("...ii->...", cost)
+    off_diagonal = cost.sum((-2, -1)) - diagonal
     return off_diagonal / (n_arms * (n_arms - 1))
 
 
@@ -397,4 +415,5 @@ def _condorcet_gaps(P: "ArrayLike", criterion: str) -> np.ndarray:
             f"criterion should fit the problem, got {shown_value(criterion)}, but the {which} "
             "has no Condorcet winner"
         )
-    return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5
+    of_winner = np.take_along_axis(P, winner[..., None, None], axis=-2)
+    return of_winner[..., 0, :] - 0.5

@@ -110,25 +110,34 @@ def least_duels(
     check_range(delta, "delta", "in (0, 0.5)")
     check_range(gap, "gap", "in [0, 0.5)")
     P = check_preference(P)
-    nearest = abs(P[~np.eye(len(P), dtype=bool)] - 0.5).min()
+    if gap > 0 and criterion == "copeland":
+        raise ValueError(f"gap should be 0 under criterion 'copeland', got {gap}")
+    itself = np.eye(len(P), dtype=bool)
+    off_diagonal = P[~itself]
+    nearest = abs(off_diagonal - 0.5).min()
     # Rounding of 1 - p beside p: 1e-12
-    if gap > 0 and (criterion == "copeland" or gap > nearest + 1e-12):
-        most = f"at most {nearest:.4g}, the least distance of an entry of P from 1/2"
-        rule = "0 under criterion 'copeland'" if criterion == "copeland" else most
-        raise ValueError(f"gap should be {rule}, got {gap}")
+    if gap > 0 and gap > nearest + 1e-12:
+        raise ValueError(
+            f"gap should be at most {nearest:.4g}, the least distance of an entry of P from 1/2, "
+            f"got {gap}"
+        )
     other = 0.5 - gap
-    information = np.maximum(rel_entr(P, other) + rel_entr(1 - P, 1 - other), 0.0)
+    divergence = rel_entr(P, other) + rel_entr(1 - P, 1 - other)
+    information = np.maximum(divergence, 0.0)
     with np.errstate(divide="ignore"):
         if criterion == "condorcet":
             winner = condorcet_winner(P)
             if winner < 0:
                 raise ValueError("P should have a Condorcet winner, got a matrix without one")
-            clearest = np.where(P > 0.5, information, 0.0).max(axis=0)
-            duels = float((1 / np.delete(clearest, winner)).sum())
+            of_wins = np.where(P > 0.5, information, 0.0)
+            clearest = of_wins.max(axis=0)
+            of_losers = np.delete(clearest, winner)
+            duels = float((1 / of_losers).sum())
         else:
             price = np.where(P == 0.5, 0.0, 1 / information)
             duels = min(_by_winner(P, price).values())
-    return float((1 - 2 * delta) * np.log((1 - delta) / delta) * duels)
+    log_odds = np.log((1 - delta) / delta)
+    return float((1 - 2 * delta) * log_odds * duels)
 
 
 def slopes_by_winner(P: "ArrayLike") -> dict[int, float]:
@@ -141,37 +150,42 @@ def _by_winner(P: np.ndarray, price: np.ndarray) -> dict[int, float]:
     """Return the least cost of information for every winner, by its price at each pair."""
     wins = (P > 0.5).sum(axis=1)
     winners = np.flatnonzero(wins == wins.max())
-    return {int(i1): _cheapest(P, int(i1), price) for i1 in winners}
+    return {i1: _cheapest(P, i1, price) for i1 in winners.tolist()}
 
 
 def _needed(P: np.ndarray, i1: int, i2: int) -> int:
     """Return how many wins a rival must gain on the winner; its exact ties come free."""
     wins = (P > 0.5).sum(axis=1)
     ties = (P[i2] == 0.5).sum() - 1
-    return int(wins[i1] - wins[i2] + 1 - ties)
+    behind = wins[i1] - wins[i2]
+    return int(behind + 1 - ties)
 
 
 def _cheapest(P: np.ndarray, i1: int, price: np.ndarray) -> float:
     """Return the optimum of the linear programme of winner `i1`."""
     n_arms = len(P)
     first, second = np.triu_indices(n_arms, 1)
+    n_pairs = len(first)
     pair = np.zeros((n_arms, n_arms), dtype=int)
-    pair[first, second] = pair[second, first] = np.arange(len(first))
-    columns = len(first)
+    pair[first, second] = np.arange(n_pairs)
+    pair[second, first] = np.arange(n_pairs)
+    columns = n_pairs
     rows: list[dict[int, float]] = []
     bounds_from: list[float] = []
 
     def at_least_one(items: list[int], m: int, extra: int | None) -> None:
         """Require x[extra] + the sum of the m smallest x[items] >= 1."""
         nonlocal columns
-        row: dict[int, float] = {} if extra is None else {extra: 1.0}
+        row: dict[int, float] = {}
+        if extra is not None:
+            row[extra] = 1.0
         if m > 0:
             level = columns
-            slack = columns + 1 + np.arange(len(items))
-            columns += 1 + len(items)
+            columns = level + 1 + len(items)
+            slack = range(level + 1, columns)
             free.append(level)
             row[level] = float(m)
-            for item, e in zip(items, slack.tolist(), strict=True):
+            for item, e in zip(items, slack, strict=True):
                 row[e] = -1.0
                 rows.append({e: 1.0, level: -1.0, item: 1.0})
                 bounds_from.append(0.0)
@@ -185,22 +199,34 @@ def _cheapest(P: np.ndarray, i1: int, price: np.ndarray) -> float:
         needed = _needed(P, i1, i2)
         if needed <= 0:  # Ties alone could make i2 the winner: no number of duels is enough.
             return np.inf
-        others = [j for j in range(n_arms) if j not in (i1, i2)]
-        items = [int(pair[i1, j]) for j in others if P[i1, j] > 0.5]
-        items += [int(pair[j, i2]) for j in others if P[j, i2] > 0.5]
+        others = np.ones(n_arms, dtype=bool)
+        others[[i1, i2]] = False
+        prey = others & (P[i1] > 0.5)
+        superiors = others & (P[:, i2] > 0.5)
+        items = pair[i1, prey].tolist()
+        items += pair[superiors, i2].tolist()
         if len(items) >= needed:
             at_least_one(items, needed, None)
-        if P[i1, i2] > 0.5 and len(items) >= max(needed - 2, 0):
-            at_least_one(items, max(needed - 2, 0), int(pair[i1, i2]))
-    entries = [(r, c, v) for r, row in enumerate(rows) for c, v in row.items()]
-    r, c, v = (np.array(part) for part in zip(*entries, strict=True))
-    matrix = csr_matrix((v, (r, c)), shape=(len(rows), columns))
+        fewer = max(needed - 2, 0)
+        beats_rival = P[i1, i2] > 0.5
+        if beats_rival and len(items) >= fewer:
+            own_pair = int(pair[i1, i2])
+            at_least_one(items, fewer, own_pair)
+    row_of: list[int] = []
+    column_of: list[int] = []
+    values: list[float] = []
+    for place, row in enumerate(rows):
+        row_of += [place] * len(row)
+        column_of += row.keys()
+        values += row.values()
+    matrix = csr_matrix((values, (row_of, column_of)), shape=(len(rows), columns))
     objective = np.zeros(columns)
-    objective[: len(first)] = price[first, second]
+    objective[:n_pairs] = price[first, second]
     limits = np.zeros((columns, 2))
     limits[:, 1] = np.inf
     limits[free, 0] = -np.inf
-    solved = linprog(objective, A_ub=-matrix, b_ub=-np.array(bounds_from), bounds=limits)
+    at_most = -np.array(bounds_from)
+    solved = linprog(objective, A_ub=-matrix, b_ub=at_most, bounds=limits)
     if not solved.success:
         raise RuntimeError(f"the linear programme of arm {i1} failed: {solved.message}")
     return float(solved.fun)

@@ -37,8 +37,10 @@ def start(
     replication: int,
 ) -> Run:
     """Return a replication before its first step."""
-    truth, *others = streams(plan["seed"], replication)
-    return RUNS[plan["setting"]](policy, problem.draw(truth), times, plan, (truth, *others))
+    generators = streams(plan["seed"], replication)
+    drawn = problem.draw(generators[0])
+    kind = RUNS[plan["setting"]]
+    return kind(policy, drawn, times, plan, generators)
 
 
 def replicate(run: Run) -> Iterator[int]:
@@ -48,7 +50,8 @@ def replicate(run: Run) -> Iterator[int]:
         run.prepare(time_)
         while run.done < time_:
             before = run.done
-            last = int(min(time_, run.done + pace.duels, run.limit))
+            wanted = run.done + pace.duels
+            last = int(min(time_, wanted, run.limit))
             pace.start()
             run.play(last)
             pace.stop(run.done - before)
@@ -66,7 +69,8 @@ def streams(seed: int, replication: int) -> tuple[np.random.Generator, ...]:
     The order of the arms is drawn from the first, on problems of margins from the second.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
-    return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4))
+    bits = [np.random.PCG64(child) for child in sequence.spawn(4)]
+    return tuple(np.random.Generator(each) for each in bits)
 
 
 def label(policy: "Policy") -> str:
@@ -76,12 +80,12 @@ def label(policy: "Policy") -> str:
     """
     if not is_dataclass(policy):
         return type(policy).__name__
-    given = {f.name: getattr(policy, f.name) for f in fields(policy)}
-    changed = [
-        f"{f.name}={label(given[f.name]) if is_dataclass(given[f.name]) else repr(given[f.name])}"
-        for f in fields(policy)
-        if given[f.name] != f.default
-    ]
+    changed = []
+    for field in fields(policy):
+        given: Any = getattr(policy, field.name)
+        if given != field.default:
+            shown = label(given) if is_dataclass(given) else repr(given)
+            changed.append(f"{field.name}={shown}")
     name = type(policy).__name__
     return f"{name}({', '.join(changed)})" if changed else name
 

@@ -75,13 +75,20 @@ class Run(ABC):
         self.problem = problem
         self.times = times
         self.truth_draws, self.coins, self.draws, self.fits = streams
-        sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), problem.n_arms)}
-        sizes |= {"duel": int(times[-1]), "part": len(PARTS)}
-        sizes["segment"] = problem.n_segments
-        self.arrays = {
-            name: np.zeros([sizes[d] for d in dims[len(RUN) :]], kind)
-            for name, (dims, kind) in self.layout(plan).items()
+        n_arms = problem.n_arms
+        sizes = {
+            "time": len(times),
+            "arm": n_arms,
+            "opponent": n_arms,
+            "item": n_arms,
+            "duel": int(times[-1]),
+            "part": len(PARTS),
+            "segment": problem.n_segments,
         }
+        self.arrays = {}
+        for name, (dims, kind) in self.layout(plan).items():
+            shape = [sizes[dim] for dim in dims[len(RUN) :]]
+            self.arrays[name] = np.zeros(shape, kind)
         self.begin(plan)
 
     @abstractmethod
@@ -134,7 +141,8 @@ def driver(
     names = [f.__name__ for f in (select, *others.values())]
     name = "_".join([loop.__name__, module, *names])
     if isinstance(select, FunctionType):
-        made = with_globals(loop, name, select=_checked(select, loop.__name__), **others)
+        checked = _checked(select, loop.__name__)
+        made = with_globals(loop, name, select=checked, **others)
         logger.warning(
             "%s of %s is not compiled, so the policy runs as plain Python, which is slow. For "
             "speed, write @compiled above it (from bayesduel.jit import compiled).",
@@ -155,7 +163,8 @@ def _checked(select: Callable[..., Any], loop: str) -> Callable[..., Any]:
     @wraps(select)
     def checked(*args: Any) -> Any:
         found = select(*args)
-        numbers = found if isinstance(found, tuple | list | np.ndarray) else [found]
+        several = isinstance(found, tuple | list | np.ndarray)
+        numbers = found if several else [found]
         whole_numbers = all(isinstance(number, int | np.integer) for number in numbers)
         if len(numbers) != shows or not whole_numbers:
             name = f"{select.__name__} of {select.__module__}"

@@ -39,10 +39,13 @@ def _each_problem[F: Callable[..., xr.DataTree]](play: F) -> F:
         several = several_problems(problem)
         if several is None:
             return play(policies, problem, horizon, out=out, **settings)
-        homes = dict.fromkeys(several) if out is None else _homes(several, path_of(out, "out"))
-        return together(
-            {n: play(policies, p, horizon, out=homes[n], **settings) for n, p in several.items()}
-        )
+        homes: dict[str, Any] = dict.fromkeys(several)
+        if out is not None:
+            homes = _homes(several, path_of(out, "out"))
+        traces = {}
+        for name, one in several.items():
+            traces[name] = play(policies, one, horizon, out=homes[name], **settings)
+        return together(traces)
 
     return cast(F, simulate)
 
@@ -200,8 +203,10 @@ def simulate(
                 f"recommend should be 'always' for a problem of {problem.setting}, got "
                 f"{recommend!r}"
             )
-        plan[-1].update({"batch": batch} if batch > 1 else {})
-        plan[-1].update({"recommend": recommend} if recommend != "always" else {})
+        if batch > 1:
+            plan[-1]["batch"] = batch
+        if recommend != "always":
+            plan[-1]["recommend"] = recommend
     else:
         if not isinstance(detail, str) or detail != "auto":
             raise ValueError(f"detail should be 'auto' when k is given, got {shown_value(detail)}")
@@ -214,11 +219,14 @@ def simulate(
     named, times, settings = plan
     if settings["setting"] != "items":
         more = problem.n_segments - 1
-        kept = len(named) * runs * (len(times) + more if settings.get("pairs") else 1) / 2
-        kept = 0 if out is not None else kept  # a trace on disk is written run by run
+        all_runs = len(named) * runs
+        kept = 0.0
+        if out is None:  # a trace on disk is written run by run
+            tallies = len(times) + more if settings.get("pairs") else 1
+            kept = all_runs * tallies / 2
         kept += more * (runs if problem.is_family else 1)
         if settings.get("duels"):
-            sequences = len(named) * runs if out is None else workers or 1
+            sequences = all_runs if out is None else workers or 1
             kept += 1.5 * horizon * sequences / problem.n_arms**2
         fewer = (
             "use fewer arms, replications or recorded times, or write the trace to a file with out"
@@ -260,7 +268,9 @@ def _plan_of_regret(
     # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
     tallies = len(times) + problem.n_segments - 1
     cells = problem.n_arms if items else tallies * problem.n_arms**2
-    room = len(named) * replications * cells * (4 if horizon < 2**30 and not problem.may_tie else 8)
+    small = horizon < 2**30 and not problem.may_tie
+    bytes_of_count = 4 if small else 8
+    room = len(named) * replications * cells * bytes_of_count
     if detail in ("auto", "duels"):
         pairs = room <= PAIRS_UP_TO
     else:
@@ -295,11 +305,12 @@ def _plan_of_selection(
     first = 1
     for name, policy in named.items():
         least = policy.opening(n_arms)
-        if horizon < least or (not isinstance(record_at, str) and times[0] < least):
+        too_early = not isinstance(record_at, str) and times[0] < least
+        if horizon < least or too_early:
+            got = times[0] if horizon >= least else horizon
             raise ValueError(
                 f"{name} needs at least {least} duels to select {k} of {n_arms} arms, got a "
-                "horizon "
-                f"or recorded time of {times[0] if horizon >= least else horizon}"
+                f"horizon or recorded time of {got}"
             )
         first = max(first, least)
     if isinstance(record_at, str):
@@ -318,8 +329,11 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
     wanted = (problem.setting, problem.shows)
     for policy in policies.values():
         if (policy.setting, policy.shows) != wanted:
-            kinds = {name: getattr(known, name) for name in known.__all__}
-            fit = sorted(n for n, kind in kinds.items() if (kind.setting, kind.shows) == wanted)
+            fit = []
+            for name in sorted(known.__all__):
+                kind = getattr(known, name)
+                if (kind.setting, kind.shows) == wanted:
+                    fit.append(name)
             raise ValueError(
                 f"policies should fit the problem {problem.name}, got {label(policy)}. Policies "
                 f"that fit are {', '.join(fit)}"

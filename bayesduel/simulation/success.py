@@ -74,7 +74,9 @@ def success_rate(
     check_ci_prob(ci_prob)
     lost = opportunity_cost(trace, criterion)
     problem = trace["problem"].dataset
-    unit = abs(problem["score"]).max("arm") if "score" in problem else 1.0
+    unit: Any = 1.0
+    if "score" in problem:
+        unit = abs(problem["score"]).max("arm")
     success = lost <= SAME * unit
     n = success.sizes["replication"]
     right = success.sum("replication")
@@ -140,8 +142,10 @@ def success_difference(
     replications = np.asarray(better["replication"])
     if not np.array_equal(replications, np.asarray(worse["replication"])):
         raise ValueError("better and worse should have the same replications")
-    up = (better.astype(bool) & ~worse.astype(bool)).sum("replication")
-    down = (worse.astype(bool) & ~better.astype(bool)).sum("replication")
+    better = better.astype(bool)
+    worse = worse.astype(bool)
+    up = (better & ~worse).sum("replication")
+    down = (worse & ~better).sum("replication")
     n = len(replications)
     z = stats.norm.ppf((1 + ci_prob) / 2)
     low = _score_bound(up.values, down.values, n, z)
@@ -165,9 +169,12 @@ def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
     for _ in range(60):  # halvings of at most 2
         delta = (low + high) / 2
         b = (2 * n - up + down) * delta - up - down
-        q = (np.sqrt(b**2 + 8 * n * down * delta * (1 - delta)) - b) / (4 * n)
-        spread = n * np.maximum(2 * q + delta * (1 - delta), 1e-300)
-        above = (up - down - n * delta) > z * np.sqrt(spread)
+        discriminant = b**2 + 8 * n * down * delta * (1 - delta)
+        q = (np.sqrt(discriminant) - b) / (4 * n)
+        variance = 2 * q + delta * (1 - delta)
+        spread = n * np.maximum(variance, 1e-300)
+        excess = up - down - n * delta
+        above = excess > z * np.sqrt(spread)
         low = np.where(above, delta, low)
         high = np.where(above, high, delta)
     return (low + high) / 2
@@ -222,10 +229,13 @@ def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
             'simulate with recommend="always"'
         )
     lacks = _arm_lacks(problem, criterion or "copeland")
-    cost = problem["P"].isel(opponent=0, drop=True).copy(data=lacks)
+    by_arm = problem["P"].isel(opponent=0, drop=True)
+    cost = by_arm.copy(data=lacks)
     at = segment_at(trace)
-    cost = cost if at is None else cost.isel(segment=at)
-    lost = cost.isel(arm=named).drop_vars(("arm", "segment"), errors="ignore")
+    if at is not None:
+        cost = cost.isel(segment=at)
+    lost = cost.isel(arm=named)
+    lost = lost.drop_vars(("arm", "segment"), errors="ignore")
     return lost.rename(named.name)
 
 
@@ -235,19 +245,25 @@ def _arm_lacks(problem: xr.Dataset, criterion: str) -> np.ndarray:
     P = problem["P"].values
     if criterion in ("kemeny", "slater"):
         cost = least_costs(P, cast(Any, criterion))
-        return np.asarray(cost - cost.min(-1, keepdims=True))
+        least = cost.min(-1, keepdims=True)
+        return np.asarray(cost - least)
     if criterion == "copeland_indifference":
         tie = problem["ties"].values if "ties" in problem else np.zeros_like(P)
         win = P - tie / 2
-        likeliest = np.where(tie > np.maximum(win, opposite(win)), 0.5, win > opposite(win))
+        loss = opposite(win)
+        tie_is_likeliest = tie > np.maximum(win, loss)
+        likeliest = np.where(tie_is_likeliest, 0.5, win > loss)
         points = likeliest.sum(-1)  # half a point against itself is the same for all
-        return np.asarray((points.max(-1, keepdims=True) - points) / (P.shape[-1] - 1))
+        lacks = points.max(-1, keepdims=True) - points
+        return np.asarray(lacks / (P.shape[-1] - 1))
     return 2 * arm_costs(P, criterion)
 
 
 def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended items lack of the best worth."""
-    return trace["problem"].dataset["best"] - trace["trace"].dataset["recommended_worth"]
+    best = trace["problem"].dataset["best"]
+    recommended = trace["trace"].dataset["recommended_worth"]
+    return best - recommended
 
 
 def _of_sets(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
@@ -255,4 +271,6 @@ def _of_sets(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     selected = trace["trace"].dataset["selected"]
     problem = trace["problem"].dataset
     score = problem["score"]
-    return (score * problem["best"]).sum("arm") - (selected * score).sum("arm")
+    largest = (score * problem["best"]).sum("arm")
+    own = (selected * score).sum("arm")
+    return largest - own

@@ -66,7 +66,10 @@ class Header(NamedTuple):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each variable of the trace."""
         sizes = {name: len(values) for name, values in self.coordinates.items()}
-        return {name: tuple(sizes[d] for d in dims) for name, (dims, _) in self.layout.items()}
+        shapes = {}
+        for name, (dims, _) in self.layout.items():
+            shapes[name] = tuple(sizes[dim] for dim in dims)
+        return shapes
 
 
 class MemoryTrace:
@@ -74,8 +77,10 @@ class MemoryTrace:
 
     def __init__(self, header: Header) -> None:
         self.header = header
-        kinds = {name: kind for name, (_, kind) in header.layout.items()}
-        self.arrays = {name: np.zeros(at, kinds[name]) for name, at in header.shapes.items()}
+        self.arrays = {}
+        for name, shape in header.shapes.items():
+            _, kind = header.layout[name]
+            self.arrays[name] = np.zeros(shape, kind)
 
     def __enter__(self) -> Self:
         return self
@@ -85,7 +90,8 @@ class MemoryTrace:
 
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications)."""
-        return np.zeros([len(self.header.coordinates[d]) for d in RUN], bool)
+        shape = [len(self.header.coordinates[dim]) for dim in RUN]
+        return np.zeros(shape, bool)
 
     def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Enter one complete run."""
@@ -95,8 +101,12 @@ class MemoryTrace:
     def tree(self) -> xr.DataTree:
         """Return the trace."""
         plan, coordinates, truth, layout = self.header
-        variables = {name: (layout[name][0], array) for name, array in self.arrays.items()}
-        root = xr.Dataset(coords=coordinates, attrs={"plan": json.dumps(dict(plan))})
+        variables = {}
+        for name, array in self.arrays.items():
+            dims, _ = layout[name]
+            variables[name] = (dims, array)
+        written = json.dumps(dict(plan))
+        root = xr.Dataset(coords=coordinates, attrs={"plan": written})
         return xr.DataTree.from_dict(
             {"/": root, "/trace": xr.Dataset(variables), "/problem": xr.Dataset(dict(truth))}
         )
@@ -118,7 +128,8 @@ class StoredTrace:
         if not path.exists():
             _create(path, header)
         self.group = _group(path, "r+", "out should be a new path or a trace to continue")
-        _require_same(path, json.loads(str(self.group.attrs["plan"])), header.plan)
+        known = json.loads(str(self.group.attrs["plan"]))
+        _require_same(path, known, header.plan)
         self.variables = variables_of(self.group)
         self._lock = FileLock(path / LOCK, timeout=0)
 
@@ -153,8 +164,9 @@ class StoredTrace:
     def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Enter one complete run, and then its checksums."""
         try:
+            trace = self.group["trace"]
             for name, array in arrays.items():
-                self.group["trace"][name][policy, replication] = array
+                trace[name][policy, replication] = array
             sums = checksums_of(self.path, self.variables, (policy, replication))
             self.group[CHECKSUM][policy, replication] = sums
         except OSError as error:
@@ -181,7 +193,8 @@ def finished_trace(path: Path, plan: Mapping[str, Any]) -> xr.DataTree:
 def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
     """Raise unless the plan found at `path` is the one wanted."""
     wanted = json.loads(json.dumps(dict(plan)))
-    differs = [k for k in {*known, *wanted} if known.get(k) != wanted.get(k)]
+    names = {*known, *wanted}
+    differs = [name for name in names if known.get(name) != wanted.get(name)]
     if differs:
         name = min(differs)
         there, here = _shown(known.get(name), wanted.get(name))
@@ -197,8 +210,13 @@ def _shown(known: Any, wanted: Any) -> tuple[str, str]:
         return repr(known), repr(wanted)
     if known.keys() != wanted.keys():
         return join([*known]), join([*wanted])
-    others = [name for name in known if known[name] != wanted[name]]
-    return join([str(known[name]) for name in others]), join([str(wanted[name]) for name in others])
+    there = []
+    here = []
+    for name in known:
+        if known[name] != wanted[name]:
+            there.append(str(known[name]))
+            here.append(str(wanted[name]))
+    return join(there), join(here)
 
 
 def keep_finished(path: Path, stored: "StoredTrace") -> xr.DataTree:
@@ -241,10 +259,10 @@ def open_trace(path: "str | PathLike[str]") -> xr.DataTree:
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, but {path} does not exist")
     if path.is_dir():
-        inner = sorted(folder for folder in path.iterdir() if (folder / HEADER).is_file())
-        if inner and not (path / HEADER).is_file():
-            return together({folder.name: _open_folder(folder) for folder in inner})
-        return _open_folder(path)
+        inner = [folder for folder in path.iterdir() if (folder / HEADER).is_file()]
+        if not inner or (path / HEADER).is_file():
+            return _open_folder(path)
+        return together({folder.name: _open_folder(folder) for folder in sorted(inner)})
     wrong = f"path should be a trace of bayesduel.simulate, got {path}"
     try:
         tree = open_datatree(path)
@@ -264,8 +282,10 @@ def _open_folder(path: Path) -> xr.DataTree:
     if complete.all():
         return tree
     unfinished = {(p, r): "not finished" for p, r in np.argwhere(~whole).tolist()}
-    found = f"{int(complete.sum()):,} of its {complete.size:,} replications are complete"
-    missing = f"Missing: {_shown_runs(group, faults | unfinished | faults)}"
+    reasons = faults | unfinished | faults
+    n_complete = int(complete.sum())
+    found = f"{n_complete:,} of its {complete.size:,} replications are complete"
+    missing = f"Missing: {_shown_runs(group, reasons)}"
     said = f"{found}. {missing}. Repeat the same simulation to make them"
     if not complete.any():
         raise ValueError(f"path should be a trace with complete runs, got {path}: {said}")
@@ -296,10 +316,13 @@ def _group(path: Path, mode: Any, rule: str) -> Any:
 def _shown_runs(group: xr.Dataset, reasons: Mapping[tuple[int, int], str]) -> str:
     """Return runs with what is wrong with them, the first few of many."""
     names = group["policy"][:]
+    shown = []
     # 3 runs that a warning names
-    shown = [f"{names[p]} in replication {r} ({why})" for (p, r), why in list(reasons.items())[:3]]
+    for (policy, replication), why in list(reasons.items())[:3]:
+        shown.append(f"{names[policy]} in replication {replication} ({why})")
+    words = ", ".join(shown)
     more = len(reasons) - len(shown)
-    return f"{', '.join(shown)}{f' and {more:,} more' if more else ''}"
+    return f"{words} and {more:,} more" if more else words
 
 
 def plan_of(trace: xr.DataTree) -> dict[str, Any]:
@@ -332,8 +355,9 @@ def each_problem[F: Callable[..., Any]](measure: F) -> F:
     def measured(trace: xr.DataTree, *args: Any, **settings: Any) -> Any:
         if not _problems(trace):
             return measure(trace, *args, **settings)
-        parts = [measure(part, *args, **settings) for part in trace.children.values()]
-        names = xr.IndexVariable("problem", list(trace.children))
+        problems = trace.children
+        parts = [measure(part, *args, **settings) for part in problems.values()]
+        names = xr.IndexVariable("problem", list(problems))
         return xr.concat(parts, names, join="inner", combine_attrs="drop_conflicts")
 
     return cast(F, measured)
@@ -359,7 +383,8 @@ def _create(path: Path, header: Header) -> None:
 def _fill_store(path: Path, header: Header) -> None:
     """Make an empty store in a folder."""
     plan, coordinates, truth, layout = header
-    group = zarr.open_group(path, mode="w", attributes={"plan": json.dumps(dict(plan))})
+    written = json.dumps(dict(plan))
+    group = zarr.open_group(path, mode="w", attributes={"plan": written})
     for name, values in coordinates.items():
         _fill(group, name, (name,), np.asarray(values))
     trace = group.create_group("trace")
@@ -376,10 +401,12 @@ def _fill_store(path: Path, header: Header) -> None:
     problem = group.create_group("problem")
     for name, (dims, values) in truth.items():
         _fill(problem, name, dims, values)
+    n_bytes = SIZE * len(layout)
+    n_runs = [len(coordinates[dim]) for dim in RUN]
     group.create_array(
         CHECKSUM,
-        shape=(*(len(coordinates[d]) for d in RUN), SIZE * len(layout)),
-        chunks=(1, 1, SIZE * len(layout)),
+        shape=(*n_runs, n_bytes),
+        chunks=(1, 1, n_bytes),
         dtype=np.uint8,
         dimension_names=(*RUN, "byte"),
         compressors=None,

@@ -54,7 +54,8 @@ def checked_labels(arms: Sequence[str] | None) -> tuple[str, ...]:
     for label in labels:
         plain = " ".join(label.split())
         if plain in seen:
-            got = f"{label!r} twice" if seen[plain] == label else f"{seen[plain]!r} and {label!r}"
+            earlier = seen[plain]
+            got = f"{label!r} twice" if earlier == label else f"{earlier!r} and {label!r}"
             raise ValueError(
                 f"arms should have different names (white space does not count), got {got}"
             )
@@ -98,13 +99,14 @@ def allowed_pairs(
 
 def check_pair(pair: Any, labels: Collection[str], name: str) -> list[str]:
     """Return two labels as a list; raise ValueError unless they are those of different arms."""
-    texts = isinstance(pair, Sequence) and all(isinstance(label, str) for label in pair)
-    if isinstance(pair, str) or not texts or len(pair) != 2 or pair[0] == pair[1]:
+    is_list = isinstance(pair, Sequence) and not isinstance(pair, str)
+    texts = is_list and all(isinstance(label, str) for label in pair)
+    if not texts or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"{name} should name two different arms each, got {shown_value(pair)}")
     for label in pair:
         if label not in labels:
             raise ValueError(f"{name} should name arms of the study, got {label!r}")
-    return [str(pair[0]), str(pair[1])]
+    return [str(label) for label in pair]
 
 
 def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
@@ -166,7 +168,9 @@ def required_matrix(
         i = index[a]
         j = index[b]
         if not {i, j} & retired:
-            found[i, j] = found[j, i] = max(found[i, j], count)
+            most = max(found[i, j], count)
+            found[i, j] = most
+            found[j, i] = most
     return found
 
 
@@ -184,10 +188,14 @@ def cost_matrix(
     if values["pairs"] is not None:
         cost[...] = np.inf
         for a, b in values["pairs"]:
-            cost[index[a], index[b]] = cost[index[b], index[a]] = 1.0
+            i = index[a]
+            j = index[b]
+            cost[[i, j], [j, i]] = 1.0
     for a, b, price in values["costs"]:
-        allowed = cost[index[a], index[b]] < np.inf
-        cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
+        i = index[a]
+        j = index[b]
+        if cost[i, j] < np.inf:  # else the pair is forbidden
+            cost[[i, j], [j, i]] = price
     gone = sorted(retired)
     cost[gone] = np.inf
     cost[:, gone] = np.inf

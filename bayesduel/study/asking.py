@@ -187,10 +187,13 @@ class Asking:
         sizes = SCALES[self.grades]
         left = [f"left {DEGREES[k]}" for k in sizes[::-1]] or ["left"]
         right = [f"right {DEGREES[k]}" for k in sizes] or ["right"]
-        found: dict[str, float | None] = {**dict.fromkeys(left, 1.0), "tie": 0.5}
+        found: dict[str, float | None] = dict.fromkeys(left, 1.0)
+        found["tie"] = 0.5
         found |= dict.fromkeys(right, 0.0)
-        found |= {BOTH_BAD: 0.5} if self.both_bad else {}
-        return found | {CANNOT_TELL: None}
+        if self.both_bad:
+            found[BOTH_BAD] = 0.5
+        found[CANNOT_TELL] = None
+        return found
 
     def grade(self, word: str) -> int:
         """Return the grade of a word of `words`, positive where left is better."""
@@ -200,7 +203,9 @@ class Asking:
 
     def swapped(self, word: Any) -> Any:
         """Return the word of the same answer where the sides stand the other way round."""
-        side, space, degree = word.partition(" ") if isinstance(word, str) else (word, "", "")
+        if not isinstance(word, str):
+            return word
+        side, space, degree = word.partition(" ")
         other = {"left": "right", "right": "left"}.get(side)
         return word if other is None else f"{other}{space}{degree}"
 
@@ -233,7 +238,9 @@ class Asking:
             answer = Answer(self.words[word])
         check_type(criteria, Mapping | None, "criteria", "answers by criterion")
         told = dict(criteria or {})
-        if set(told) - set(self.others) or (whole_ticket and set(told) != set(self.others)):
+        unknown = set(told) - set(self.others)
+        lacking = set(self.others) - set(told)
+        if unknown or (whole_ticket and lacking):
             wanted = join(self.others) or "none"
             got = join(map(str, told)) or "none"
             raise ValueError(f"criteria should have an answer to each of {wanted}, got {got}")
@@ -248,12 +255,13 @@ class Asking:
     def _word(self, given: object, name: str, arms: Sequence[str] = ()) -> str:
         found = self._meaning(given, arms) if isinstance(given, str) else None
         if found is None:
-            sides = sorted(self.words.items(), key=lambda each: each[1] == 0.5)
-            known = join([repr(each) for each, _ in sides if each != CANNOT_TELL], word="or")
+            words = self.words
+            sides_first = sorted(words, key=lambda word: words[word] == 0.5)
+            known = join([repr(word) for word in sides_first if word != CANNOT_TELL], word="or")
             shown = [f"{side} is {label!r}" for side, label in zip(ENDS, arms, strict=False)]
+            sides = f": {join(shown)}" if shown else ""
             raise ValueError(
-                f"{name} should be {known}, or {CANNOT_TELL!r}, got {shown_value(given)}"
-                f"{': ' if shown else ''}{join(shown)}"
+                f"{name} should be {known}, or {CANNOT_TELL!r}, got {shown_value(given)}{sides}"
             )
         return found
 
@@ -265,16 +273,21 @@ class Asking:
         """
         if text in self.words:
             return text
-        by_label = [
-            (word.replace(side, label, 1), word)
-            for side, label in zip(ENDS, arms, strict=False)
-            for word in self.words
-            if word.startswith(side)
-        ]
-        exact = {word for labelled, word in by_label if labelled == text}
-        means = exact or {word for labelled, word in by_label if _plain(labelled) == _plain(text)}
+        plain = _plain(text)
+        exact = set()
+        alike = set()
+        for side, label in zip(ENDS, arms, strict=False):
+            for word in self.words:
+                if not word.startswith(side):
+                    continue
+                labelled = word.replace(side, label, 1)
+                if labelled == text:
+                    exact.add(word)
+                if _plain(labelled) == plain:
+                    alike.add(word)
+        means = exact or alike
         if not means:
-            said = "tie" if _plain(text) == "draw" else _plain(text)
+            said = "tie" if plain == "draw" else plain
             means = {word for word in self.words if _plain(word) == said}
         return means.pop() if len(means) == 1 else None
 

@@ -212,12 +212,15 @@ def _own(evidence: Evidence, above: np.ndarray, below: np.ndarray, doubt: float)
     """
     wins = evidence.wins[above, below]
     losses = evidence.wins[below, above]
-    by_itself = betaln(PRIOR + wins, PRIOR + losses) - betaln(PRIOR, PRIOR)
+    by_itself = betaln(PRIOR + wins, PRIOR + losses)
+    by_itself -= betaln(PRIOR, PRIOR)
     by_scores = np.empty(len(above))
     for start in range(0, len(above), BLOCK):
         part = slice(start, start + BLOCK)
         win = evidence.win(above[part], below[part])
-        logs = xlogy(wins[part], win) + xlog1py(losses[part], -win)
+        of_wins = xlogy(wins[part], win)
+        of_losses = xlog1py(losses[part], -win)
+        logs = of_wins + of_losses
         by_scores[part] = logsumexp(logs, axis=0) - np.log(len(win))
     return expit(logit(doubt) + by_itself - by_scores)
 
@@ -230,10 +233,14 @@ def _standing(rope: float, evidence: Evidence) -> Standing:
     chance, pair = _weakest(evidence, order, rope)
     if circle:
         first = [_moved(evidence.order, arm, 0) for arm in range(len(order))]
-        found = [(*_weakest(evidence, each, rope), each) for each in (*first, *tried)]
-        chance, pair, order = min(found, key=lambda each: each[0])
+        orders = [*first, *tried]
+        weakest = [_weakest(evidence, each, rope) for each in orders]
+        chances = [each for each, _ in weakest]
+        best = chances.index(min(chances))
+        order = orders[best]
+        chance, pair = weakest[best]
         if chance >= BEATEN and evidence.goal.chosen(len(order)) == 1:
-            joint = 1 - sum(1 - each[0] for each in found[: len(first)])
+            joint = 1 - sum(1 - each for each in chances[: len(first)])
             return None, max(0.0, joint), pair
     return order, 1 - chance, pair
 
@@ -255,12 +262,14 @@ def _handed_over(evidence: Evidence) -> tuple[list[np.ndarray], bool]:
         if answer in seen:
             return tried, True
         seen.add(answer)
-        order = _moved(order, below, int(np.flatnonzero(order == above)[0]))
+        place = int(np.flatnonzero(order == above)[0])
+        order = _moved(order, below, place)
 
 
 def _moved(order: np.ndarray, arm: int, place: int) -> np.ndarray:
     """Return the order with an arm at another place, further up than its own."""
-    return np.insert(order[order != arm], place, arm)
+    others = order[order != arm]
+    return np.insert(others, place, arm)
 
 
 def _pairs(evidence: Evidence, order: np.ndarray) -> frozenset[tuple[int, int]]:
@@ -281,7 +290,8 @@ def _weakest(evidence: Evidence, order: np.ndarray, by: float) -> Weakest:
 def _largest(above: np.ndarray, below: np.ndarray, chance: np.ndarray) -> Weakest:
     """Return the pair of the largest chance."""
     k = np.lexsort((below, above, -chance))[0]
-    return float(chance[k]), (int(above[k]), int(below[k]))
+    pair = int(above[k]), int(below[k])
+    return float(chance[k]), pair
 
 
 def _reversals(
@@ -292,6 +302,7 @@ def _reversals(
     Each pair by itself; the arms above, those below and the probabilities, shape (pairs,).
     """
     above, below = evidence.goal.contrasts(order)
-    wins = evidence.wins
-    chance = betainc(PRIOR + wins[above, below], PRIOR + wins[below, above], 0.5 - by)
+    wins = evidence.wins[above, below]
+    losses = evidence.wins[below, above]
+    chance = betainc(PRIOR + wins, PRIOR + losses, 0.5 - by)
     return above, below, chance

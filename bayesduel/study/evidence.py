@@ -41,7 +41,8 @@ class Evidence:
         found = np.full(len(self.scores), 0.0)
         for start in range(0, len(above), 2000):
             part = slice(start, start + 2000)
-            found = np.maximum(found, self.win(below[part], above[part]).max(axis=1))
+            chances = self.win(below[part], above[part])
+            found = np.maximum(found, chances.max(axis=1))
         return found
 
     @cached_property
@@ -62,7 +63,8 @@ class Evidence:
         Returns the groups, indices from the best to the worst, and the probability that all hold.
         """
         order = self.order
-        ahead = self.scores[:, order[:-1]] > self.scores[:, order[1:]]
+        placed = self.scores[:, order]
+        ahead = placed[:, :-1] > placed[:, 1:]
         open_ = ahead.mean(axis=0) < p  # the order of place r and r + 1
         holds = np.ones(len(self.scores), bool)
         groups: list[np.ndarray] = []
@@ -73,15 +75,18 @@ class Evidence:
             low = high = border
             while True:
                 grown = []
-                if high + 1 < len(order) and free[high + 1] and open_[high]:
-                    grown.append((low, high + 1))
-                if low > 0 and high > border and free[low - 1] and open_[low - 1]:
-                    grown.append((low - 1, high))
-                kept = [holds & self._within(order[a : b + 1], rope) for a, b in grown]
-                if not kept:
+                below = high + 1
+                above = low - 1
+                if below < len(order) and free[below] and open_[high]:
+                    grown.append((low, below))
+                if low > 0 and high > border and free[above] and open_[above]:
+                    grown.append((above, high))
+                if not grown:
                     break
-                best = int(np.argmax([k.mean() for k in kept]))
-                if kept[best].mean() < p:
+                kept = [holds & self._within(order[a : b + 1], rope) for a, b in grown]
+                chances = [each.mean() for each in kept]
+                best = int(np.argmax(chances))
+                if chances[best] < p:
                     break
                 low, high = grown[best]
                 joint = kept[best]

@@ -59,7 +59,9 @@ class Goal(ABC):
     def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         k = self.chosen(len(order))
-        return scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
+        best_below = scores[:, order[k:]].max(axis=1)
+        worst_above = scores[:, order[:k]].min(axis=1)
+        return best_below - worst_above
 
     def borders(self, n_arms: int) -> range:
         """Return after which places, from 0, the answer separates an arm from the next."""
@@ -169,7 +171,9 @@ class FullRanking(Goal):
 
     def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         placed = scores[:, order]
-        best_below = np.maximum.accumulate(placed[:, :0:-1], axis=1)[:, ::-1]
+        from_the_last = placed[:, :0:-1]
+        best_from_the_last = np.maximum.accumulate(from_the_last, axis=1)
+        best_below = best_from_the_last[:, ::-1]
         return (best_below - placed[:, :-1]).max(axis=1)
 
     def borders(self, n_arms: int) -> range:

@@ -23,9 +23,9 @@ def checked_items(items: Sequence[str] | None) -> tuple[str, ...]:
     found = texts(items, "items")
     if not found:
         raise ValueError("items should be at least one label, got an empty list")
-    if len(set(found)) < len(found):
-        twice = next(label for k, label in enumerate(found) if label in found[:k])
-        raise ValueError(f"items should have each label once, got {twice!r} twice")
+    for k, label in enumerate(found):
+        if label in found[:k]:
+            raise ValueError(f"items should have each label once, got {label!r} twice")
     return tuple(found)
 
 
@@ -44,7 +44,8 @@ class SeenItems:
         self._shape = n_arms, n_arms
         self._n_places = max(n_items, 1)
         for row in rows:
-            self._pairs.setdefault(frozenset((row.left, row.right)), set()).add(row.item)
+            pair = frozenset((row.left, row.right))
+            self._pairs.setdefault(pair, set()).add(row.item)
 
     def items(self, i: int, j: int) -> set[int | None]:
         """Return the items on which the judge saw a pair; of no items None."""
@@ -55,11 +56,14 @@ class SeenItems:
         """How often a pair may be asked now, shape (K, K); None where all may be, at any number."""
         if not self.once and not self._pairs:
             return None
-        found = np.full(self._shape, self._n_places if self.once else ANY_NUMBER)
+        most = self._n_places if self.once else ANY_NUMBER
+        found = np.full(self._shape, most)
         for pair, items in self._pairs.items():
             i, j = tuple(pair)
             seen_all = len(items) >= self._n_places
-            found[i, j] = found[j, i] = 0 if seen_all else found[i, j] - len(items)
+            n_left = 0 if seen_all else most - len(items)
+            found[i, j] = n_left
+            found[j, i] = n_left
         return found
 
     @property
@@ -96,7 +100,8 @@ def chosen_items(
     for i, j, item, times in used:
         if item is not None:
             total[item] += times
-            met.setdefault(frozenset((i, j)), np.zeros(n_items))[item] += times
+            of_pair = met.setdefault(frozenset((i, j)), np.zeros(n_items))
+            of_pair[item] += times
     found: list[Question] = []
     gone: dict[frozenset[int], set[int | None]] = {}
     for i, j in pairs:

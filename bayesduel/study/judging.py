@@ -118,10 +118,10 @@ class Judging:
         check_one_of(self.on_fail, "on_fail", ON_FAIL)
         if self.quota is not None:
             whole(self.quota, "quota", 1)
-        given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}
-        for name, share in (given | {"overlap": self.overlap, "repeats": self.repeats}).items():
-            check_range(share, name, "in [0, 1]")
-        total = self.overlap + self.repeats + self.gold_share * bool(self.gold)
+        for name in ("gold_share", "gold_pass", "overlap", "repeats"):
+            check_range(getattr(self, name), name, "in [0, 1]")
+        of_gold = self.gold_share if self.gold else 0.0
+        total = self.overlap + self.repeats + of_gold
         if total > 1:
             raise ValueError(
                 f"overlap, repeats and gold_share should add up to at most 1, got {total:g}"
@@ -162,8 +162,8 @@ def _stored_question(
     """Return a question with a known answer: numbers of arms and item, outcome and text."""
     size = 4 if items else 3
     is_list = isinstance(each, Sequence) and not isinstance(each, str)
-    good = is_list and len(each) in (size, 5)
-    if not good or each[0] == each[1] or not set(each[:2]) <= set(arms):
+    whole = is_list and len(each) in (size, 5)
+    if not whole or each[0] == each[1] or not set(each[:2]) <= set(arms):
         raise ValueError(
             f"{name} should name two arms of the study, the outcome{' and an item' * (size > 3)} "
             f"each, got {shown_value(each)}"
@@ -182,8 +182,9 @@ def _stored_question(
             f"the text of {name} should have at most {COMMENT:,} characters, "
             f"got {shown_value(text)}"
         )
+    left, right, outcome = each[:3]
     place = items.index(item) if items else None
-    return [arms.index(each[0]), arms.index(each[1]), place, SIDES[each[2]], text]
+    return [arms.index(left), arms.index(right), place, SIDES[outcome], text]
 
 
 def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
@@ -194,16 +195,17 @@ def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
     judging = Judging(**value)
     known: Any = [*judging.gold, *judging.training]
     # Earlier versions stored no text.
-    if not all(isinstance(e, list) and len(e) in (4, 5) for e in known):
-        raise TypeError
     for each in known:
+        if not isinstance(each, list) or len(each) not in (4, 5):
+            raise TypeError
         *arms, item, outcome = each[:4]
         if not isinstance(each[-1], str) and len(each) == 5:
             raise TypeError
         numbers = [*arms, 0 if item is None else item]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         apart = len(set(arms)) == len(arms) == 2
-        if not whole or not apart or max(arms) >= n_arms or outcome not in SIDES.values():
+        known_outcome = outcome in SIDES.values()
+        if not whole or not apart or max(arms) >= n_arms or not known_outcome:
             raise ValueError(
                 f"each gold question should have two arms, an item and an outcome, got {each!r}"
             )
@@ -229,7 +231,8 @@ def question(
     """
     known = {_about(row) for row in own}
     for one in judging.practice:
-        if _about(one) not in known and not retired & {one.left, one.right}:
+        gone = retired & {one.left, one.right}
+        if _about(one) not in known and not gone:
             return one
     gold = unseen_gold(judging, own, retired)
     own = [row for row in own if row.batch != TRAINING]
@@ -241,11 +244,17 @@ def question(
         again = _repeatable(own, retired)
         return _repeated(_one_of(again, rng)) if again else None
     if u < judging.repeats + judging.overlap:
-        rest = [q for q in others() if (frozenset(q[:2]), q[2]) not in known]
-        rest = [q for q in rest if not retired & {q[0], q[1]}]
-        fewest = min((q[3] for q in rest), default=0)
-        least = [Question(*q[:3]) for q in rest if q[3] == fewest]
-        return _swapped(_one_of(least, rng), rng) if least else None
+        rest = []
+        for left, right, item, times in others():
+            asked = Question(left, right, item)
+            gone = retired & {left, right}
+            if _about(asked) not in known and not gone:
+                rest.append((asked, times))
+        if not rest:
+            return None
+        fewest = min(times for _, times in rest)
+        least = [asked for asked, times in rest if times == fewest]
+        return _swapped(_one_of(least, rng), rng)
     return None
 
 
@@ -257,7 +266,8 @@ def last_repeat(
     judging, own, retired: as in ``question``.
     """
     again = _repeatable(own, retired)
-    n_repeats = len(own) - len({_about(row) for row in own})
+    different = {_about(row) for row in own}
+    n_repeats = len(own) - len(different)
     if not again or n_repeats >= judging.repeats * (len(own) + 1):
         return None
     return _repeated(_one_of(again, rng))
@@ -277,14 +287,19 @@ def note_of(judging: Judging | None, asked: Row | Question) -> str:
     """Return the text beside the known answer of a question, "" where there is none."""
     if judging is None or asked.gold is None:
         return ""
-    known = judging.training if asked.batch == TRAINING else judging.gold
-    mine = [each for each in known if _about(Question(*each[:3])) == _about(asked)]  # type: ignore[arg-type]
-    return str(mine[0][4]) if mine and len(mine[0]) > 4 else ""
+    known: Any = judging.training if asked.batch == TRAINING else judging.gold
+    for left, right, item, _, *text in known:
+        if _about(Question(left, right, item)) == _about(asked):
+            return str(text[0]) if text else ""
+    return ""
 
 
 def failing(gold_right: int, gold: int, gold_pass: float) -> bool:
     """Return whether so many right answers to gold questions are too few."""
-    return bool(gold and wilson(gold_right, gold)[1] < gold_pass)
+    if not gold:
+        return False
+    _, upper = wilson(gold_right, gold)
+    return bool(upper < gold_pass)
 
 
 def _gold_chance(own: Sequence[Row], gold_share: float) -> float:
@@ -301,15 +316,24 @@ def _gold_chance(own: Sequence[Row], gold_share: float) -> float:
     begin = ceil(block / share)
     end = ceil((block + 1) / share)
     gap = min(APART, int(1 / share) - 1)
-    near = own[min(begin, n - gap) :] if n > gap else own
-    return 0.0 if any(row.gold is not None for row in near) else 1 / (end - n)
+    near = own
+    if n > gap:
+        near = own[min(begin, n - gap) :]
+    if any(row.gold is not None for row in near):
+        return 0.0
+    return 1 / (end - n)
 
 
 def _repeatable(own: Sequence[Row], retired: set[int]) -> list[Row]:
     """Return the tickets that a judge may be asked again: answered a while ago, asked once."""
     times = Counter(_about(row) for row in own)
-    told = [row for row in own[:-APART] if row.outcome is not None and row.gold is None]
-    return [r for r in told if times[_about(r)] == 1 and not retired & {r.left, r.right}]
+    found = []
+    for row in own[:-APART]:
+        told = row.outcome is not None and row.gold is None
+        gone = retired & {row.left, row.right}
+        if told and not gone and times[_about(row)] == 1:
+            found.append(row)
+    return found
 
 
 def _repeated(row: Row) -> Question:
@@ -348,8 +372,9 @@ def judge_table(
         own = found.setdefault(row.judge, {"judge": row.judge, **dict.fromkeys(names, 0)})
         own["cost"] = own.get("cost", 0.0) + (row.cost or 0.0)
         if row.batch == TRAINING:
-            own["training"] += row.state == "told"
-            own["training_right"] += row.state == "told" and row.outcome == row.gold
+            told = row.state == "told"
+            own["training"] += told
+            own["training_right"] += told and row.outcome == row.gold
             continue
         if row.state in ("told", "skipped", "open"):
             own[row.state] += 1
@@ -386,11 +411,15 @@ def judge_table(
     usual = _usual(times)
     for own in found.values():
         for name, part, of in SHARES:
-            own[name] = [float(p) for p in wilson(own[part], own[of])] if own[of] else None
+            own[name] = None
+            if own[of]:
+                own[name] = [float(p) for p in wilson(own[part], own[of])]
         own["fails"] = failing(own["gold_right"], own["gold"], gold_pass)
         mine = times.get(own["judge"], [])
         own["seconds"] = round(median(mine), 3) if mine else None
-        speed = 1.0 if usual is None or len(mine) < LEAST_TIMES else median(mine) / usual
+        speed = 1.0
+        if usual is not None and len(mine) >= LEAST_TIMES:
+            speed = median(mine) / usual
         own["too_fast"] = speed < 1 / SPEED
         own["too_slow"] = speed > SPEED
         own["excluded"] = excluded.get(own["judge"])

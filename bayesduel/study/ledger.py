@@ -70,7 +70,7 @@ class Ledger:
         except DAMAGED as error:
             raise StudyError(f"{self._store.url} is damaged: {error}") from error
         self.n_duels = self.n_cannot_tell = 0
-        self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
+        self._ordered = Counter[tuple[int, int]]()  # outcomes by left and right
         self._decision: tuple[int, Decision] | None = None
         self._behind = False  # whether outcomes were entered since the model was last refitted
         wins = np.zeros((len(known), len(known)))
@@ -82,7 +82,8 @@ class Ledger:
         session = self.parts.session
         if session.sources is not None:
             for row in self._store.rows(DUELS):
-                session.record(row.left, row.right, float(row.outcome or 0.0), row.judge)
+                outcome = float(row.outcome or 0.0)
+                session.record(row.left, row.right, outcome, row.judge)
         elif session.driven:
             session.enter(wins)
         else:  # a policy with a memory: all of its choices are repeated
@@ -96,16 +97,24 @@ class Ledger:
             if counts == self.known:
                 return
             # 1000 events that are no longer entered one by one
-            anew = self.last < 0 or counts[1] > self.last + 1000
-            new = [] if anew or counts[1] == self.last else self._store.events(self.last)
-            if anew or any(e.kind not in ENTERED for e in new):
+            _, last = counts
+            if self.last < 0 or last > self.last + 1000:
                 self.load()
                 return
-            answers = [e for e in new if e.kind == "told" and e.is_duel]
-            duels = [e for e in answers if e.judge not in self.excluded]
-            told = [(e.number, e.left or 0, e.right or 0, e.outcome, e.judge) for e in duels]
+            new = [] if last == self.last else self._store.events(self.last)
+            if any(event.kind not in ENTERED for event in new):
+                self.load()
+                return
+            told = []
+            for event in new:
+                is_duel = event.kind == "told" and event.is_duel
+                if is_duel and event.judge not in self.excluded:
+                    left = event.left or 0
+                    right = event.right or 0
+                    told.append((event.number, left, right, event.outcome, event.judge))
             driven = self.parts.session.driven
-            self._enter(told, [] if driven else self._store.asks(self.asked))
+            asks = [] if driven else self._store.asks(self.asked)
+            self._enter(told, asks)
         for _, i, j, outcome, _ in told:
             self._count(i, j, outcome, 1)
         for event in new:
@@ -151,9 +160,10 @@ class Ledger:
 
     def awaits(self, row: Row) -> bool:
         """Return whether a ticket is open and did not expire: by time, with an arm or a judge."""
-        out = row.judge in self.excluded or bool(self.retired & {row.left, row.right})
-        gone = out or row.asked <= self.late
-        return row.state == "open" and not gone
+        without_judge = row.judge in self.excluded
+        without_arm = bool(self.retired & {row.left, row.right})
+        expired = row.asked <= self.late
+        return row.state == "open" and not (without_judge or without_arm or expired)
 
     def choose(
         self,
@@ -174,7 +184,8 @@ class Ledger:
             found = session.choose(n, reserved, rng, room)
         if room is not None and not session.driven:  # its choice is repeated, whoever was asked
             found = self._replaced(found, room.copy(), rng)
-        return self.sided([(i, j) for i, j in found if i != j], reserved, rng)
+        pairs = [(i, j) for i, j in found if i != j]
+        return self.sided(pairs, reserved, rng)
 
     def has_room(self, room: np.ndarray | None) -> bool:
         """Return whether a pair may be asked now; see ``choose``."""
@@ -205,13 +216,16 @@ class Ledger:
     def n_target(self) -> int:
         """Tickets with an outcome of the target, in a study of several sources; else all."""
         sources = self.parts.session.sources
-        return self.n_duels if sources is None else round(sources.wins[sources.target].sum())
+        if sources is None:
+            return self.n_duels
+        return round(sources.wins[sources.target].sum())
 
     @property
     def left(self) -> float:
         """Duels of the target until the stop rule is reached at the latest, required ones done."""
         most = inf if self.parts.stop is None else self.parts.stop.most
-        return max(most - self.n_target, self.parts.session.missing().sum() // 2)
+        missing = self.parts.session.missing().sum() // 2
+        return max(most - self.n_target, missing)
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
@@ -266,8 +280,9 @@ class Ledger:
         for i, j in pairs:
             free = self._free(room)
             if room[i, j] < 1 and free.any():
-                least = np.argwhere(free & (met == met[free].min()))
-                i, j = (int(k) for k in least[rng.integers(len(least))])
+                fewest = met[free].min()
+                least = np.argwhere(free & (met == fewest))
+                i, j = least[rng.integers(len(least))].tolist()
             if room[i, j] > 0:
                 found.append((i, j))
                 take(room, i, j)
@@ -277,7 +292,8 @@ class Ledger:
     def _free(self, room: np.ndarray) -> np.ndarray:
         """Return whether a pair is allowed and has room, shape (K, K), above the diagonal."""
         cost = cost_matrix(self._settings, self.labels, self.retired)
-        return np.triu(room > 0, 1) & np.isfinite(1.0 if cost is None else cost)
+        with_room = np.triu(room > 0, 1)
+        return with_room if cost is None else with_room & np.isfinite(cost)
 
     def _entered(self, any_: bool) -> None:
         """Note that outcomes were entered. Refit at once only what the next choice reads."""
@@ -304,7 +320,7 @@ class Ledger:
             self.n_cannot_tell += n
         else:
             self.n_duels += n
-            self._ordered[i, j] = self._ordered.get((i, j), 0) + n
+            self._ordered[i, j] += n
 
     def sided(
         self,
@@ -322,7 +338,7 @@ class Ledger:
         found = []
         for i, j in pairs:
             ahead = waiting[i, j] - waiting[j, i]
-            ahead += self._ordered.get((i, j), 0) - self._ordered.get((j, i), 0)
+            ahead += self._ordered[i, j] - self._ordered[j, i]
             if ahead == 0:
                 ahead = 1 if rng.random() < 0.5 else -1
             shown = (j, i) if ahead > 0 else (i, j)

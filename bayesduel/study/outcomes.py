@@ -85,7 +85,8 @@ def log_rows(
         code = -1 if votes.judge is None else int(votes.judge[row])
         judge = None if code < 0 else votes.judges[code]
         if level is not None and sources is not None and level[0][row] >= 0:
-            source = level[1][level[0][row]]
+            codes, names = level
+            source = names[codes[row]]
             if source not in sources.names:
                 raise ValueError(
                     f"{sources.by} should be one of {', '.join(sources.names)}, got {source!r}"
@@ -94,9 +95,12 @@ def log_rows(
         margin = None if margins is None else float(margins[row])
         sides = index[votes.left[row]], index[votes.right[row]]
         outcome = (1 + int(votes.outcome[row])) / 2
-        word = None if words is None or votes.grade is None else words[int(votes.grade[row])]
+        word = None
+        if words is not None and votes.grade is not None:
+            word = words[int(votes.grade[row])]
         said = Said(None if word in SIDES else word).text()
-        found += [(*sides, None, judge, Answer(outcome, margin, said))] * int(votes.weight[row])
+        vote = (*sides, None, judge, Answer(outcome, margin, said))
+        found += [vote] * int(votes.weight[row])
     return found
 
 
@@ -196,10 +200,14 @@ def export_rows(
     out = {"outcome" if margins else "margin", *(() if everything else OF_ALL)}
     names = [name for name in COLUMNS if name not in out]
     at = names.index("reasons")
-    names[at:at] = () if criterion else dict.fromkeys(c for row in found for c in row["criteria"])
-    always = EVERYTHING if everything else ()
-    kept = [n for n in names if n in always or any(row.get(n) is not None for row in found)]
-    return [{n: row.get(n) for n in kept} for row in found]
+    if not criterion:
+        names[at:at] = dict.fromkeys(name for row in found for name in row["criteria"])
+    kept = []
+    for name in names:
+        always = everything and name in EVERYTHING
+        if always or any(row.get(name) is not None for row in found):
+            kept.append(name)
+    return [{name: row.get(name) for name in kept} for row in found]
 
 
 def export_csv(rows: Sequence[Mapping[str, Any]], *, raw: bool = False) -> str:
@@ -237,13 +245,11 @@ def told_duels(
     Raises ValueError if there is no outcome of two different arms.
     """
     asking = asking or Asking()
-    votes = [
-        vote
-        for row in told
-        if row.left != row.right
-        for vote in _votes_of(row, asking, criteria)
-        if vote.outcome is not None
-    ]
+    votes: list[_Vote] = []
+    for row in told:
+        if row.left != row.right:
+            of_ticket = _votes_of(row, asking, criteria)
+            votes += [vote for vote in of_ticket if vote.outcome is not None]
     if not votes:
         raise ValueError("the study has no outcomes yet, so there is no log")
     rows = [vote.row for vote in votes]
@@ -253,7 +259,8 @@ def told_duels(
     if items:
         keep["item"] = [None if row.item is None else items[row.item] for row in rows]
     if sources is not None:
-        keep[sources.by] = [sources.names[sources.source_of(judge)] for judge in judges]
+        codes = [sources.source_of(judge) for judge in judges]
+        keep[sources.by] = [sources.names[code] for code in codes]
     if criteria is not None and len(criteria) > 1:
         keep["criterion"] = [vote.criterion for vote in votes]
     found = Duels.from_votes(
@@ -271,8 +278,8 @@ def told_duels(
     found = replace(found, read_summary=summary)
     if sources is None or found.votes is None:
         return found
-    codes = np.array([sources.source_of(judge) for judge in judges])
-    return replace(found, votes=found.votes.with_level(sources.by, codes, sources.names))
+    votes_of_all = found.votes.with_level(sources.by, np.array(codes), sources.names)
+    return replace(found, votes=votes_of_all)
 
 
 class _Vote(NamedTuple):
@@ -292,4 +299,9 @@ def _votes_of(row: Row, asking: Asking, criteria: Sequence[str] | None) -> list[
     words[own] = "" if row.margin is not None else str(as_told(row))
     values = {**asking.words, "": row.outcome}
     asked = [own] if criteria is None else criteria
-    return [_Vote(row, name, words[name], values[words[name]]) for name in asked if name in words]
+    votes = []
+    for name in asked:
+        if name in words:
+            word = words[name]
+            votes.append(_Vote(row, name, word, values[word]))
+    return votes

@@ -100,12 +100,15 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON holds it; a quantile beyond the budget is None."""
-        found = {f"{100 * q:g} %": self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+        quantiles: dict[str, float | None] = {}
+        for q in (0.05, 0.25, 0.5, 0.75, 0.95):
+            value = self.quantile(q)
+            quantiles[f"{100 * q:g} %"] = value if np.isfinite(value) else None
         return {
             "futures": len(self.futures),
             "budget": self.budget,
             "mean": float(self.duels.mean()),
-            "quantiles": {name: v if np.isfinite(v) else None for name, v in found.items()},
+            "quantiles": quantiles,
             "undecided": self.undecided,
             "right": None if np.isnan(self.right) else self.right,
         }
@@ -118,8 +121,11 @@ class Plan:
         within = f"within {count(int(most), 'more duel')}"
         if self.undecided == 1:
             return f"{simulated} No simulation was decided {within}."
-        low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
-        ends = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high)]
+        ends = []
+        for q in (0.1, 0.9):
+            value = self.quantile(q)
+            ends.append(f"{value:,.0f}" if np.isfinite(value) else f"over {most:,}")
+        middle = self.quantile(0.5)
         median = f" (median {middle:,.0f})" if middle < most else ""
         decided = "All were decided"
         if self.undecided:
@@ -136,8 +142,8 @@ class Plan:
         if ax is None:
             ax = plt.subplots(figsize=(6, 3.5), layout="constrained")[1]
         times = np.sort([future.duels for future in self.futures if future.decided])
-        share = np.arange(1, len(times) + 1) / len(self.futures)
-        ax.step([0, *times, self.budget], [0, *share, share[-1] if len(share) else 0], where="post")
+        share = np.arange(len(times) + 1) / len(self.futures)
+        ax.step([0, *times, self.budget], [*share, share[-1]], where="post")
         ax.set(
             xlabel="further duels",
             ylabel="share of futures decided",
@@ -267,16 +273,29 @@ def play(
                 break
         ((i, j),) = session.choose(1, [], rng)
         tie = 0.0 if ties is None else ties[i, j]
-        now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
+        won = _at(P, played)[i, j] - tie / 2
         u = rng.random()
-        won = now[i, j] - tie / 2
-        session.record(i, j, 1.0 if u < won else 0.5 if u < won + tie else 0.0)
+        outcome = 0.0
+        if u < won:
+            outcome = 1.0
+        elif u < won + tie:
+            outcome = 0.5
+        session.record(i, j, outcome)
         session.refit(lambda n: rng)
     order = decision.order
     above, below = session.goal.contrasts(order)
-    now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
-    right = bool((now[above, below] >= 0.5).all())
-    return Future(played, stopped and (decision.decided or not decision.stopped), right), order
+    ahead = _at(P, played)[above, below]
+    right = bool((ahead >= 0.5).all())
+    decided = stopped and (decision.decided or not decision.stopped)
+    return Future(played, decided, right), order
+
+
+def _at(P: np.ndarray, played: int) -> np.ndarray:
+    """Return the preference matrix after some duels, the last of those given from its time on."""
+    if P.ndim == 2:
+        return P
+    last = len(P) - 1
+    return np.asarray(P[min(played, last)])
 
 
 # Arguments of a session, its tally, whether it has stopped, and the truth of each future.
@@ -303,11 +322,13 @@ def _setting(
         stop = StudyDecision.confidence if stop is None else stop
         if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
             raise ValueError(f"goal should have an end, as FindBest() has, got {found_goal}")
-        model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
-        if wins is None:
-            check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
+        if isinstance(start, DataTree):
+            model, wins = _from_fit(start)
+        else:
+            n_arms = whole(start, "start", 2)
+            check_square(n_arms, 10, "a plan", "plan with fewer arms")
             model = model_named(model)
-            wins = np.zeros((start, start))
+            wins = np.zeros((n_arms, n_arms))
         spec = belief_of(model)
         chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
@@ -340,7 +361,8 @@ def _setting(
             f"a plan needs a model of who wins, because it simulates nothing else: {error}"
         ) from error
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
-    truths = Session(*given).loaded(wins, rng).matrices(n, rng)
+    session = Session(*given).loaded(wins, rng)
+    truths = session.matrices(n, rng)
     return given, wins, stopped, truths
 
 
@@ -354,15 +376,18 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
             f"fit should have at most {TABLE_ARMS:,} arms to plan from, got "
             f"{fit['posterior'].sizes['arm']:,}"
         )
+    wins = np.asarray(data["wins"], float)
     ties = np.asarray(data["ties"], float)
-    return fit.duel.model, np.asarray(data["wins"], float) + ties / 2
+    return fit.duel.model, wins + ties / 2
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:
     rng = np.random.default_rng([seed, 4, k])
     (n_arms, goal, policy, stop, *more), wins, stopped, truths = setting
-    session = Session(n_arms, goal, policy, stop | Budget(10**9), *more).loaded(wins, rng)
-    return k, play(session, truths[k], budget, rng, stopped=stopped)[0]
+    rule = stop | Budget(10**9)
+    session = Session(n_arms, goal, policy, rule, *more).loaded(wins, rng)
+    future, _ = play(session, truths[k], budget, rng, stopped=stopped)
+    return k, future
 
 
 def _kept(path: str | Path | None) -> dict[int, Future]:

@@ -118,8 +118,9 @@ class Questions:
 
     def _failed(self, judging: Judging, own: Sequence[Row]) -> str:
         """Return why a judge fails the gold questions, "" where the judge does not."""
-        gold = [r for r in own if r.gold is not None and r.batch != TRAINING and r.state == "told"]
-        right = sum(r.outcome == r.gold for r in gold)
+        told = [row for row in own if row.state == "told" and row.batch != TRAINING]
+        gold = [row for row in told if row.gold is not None]
+        right = sum(row.outcome == row.gold for row in gold)
         if not failing(right, len(gold), judging.gold_pass):
             return ""
         return f"{right} of {len(gold)} gold questions right"
@@ -128,10 +129,13 @@ class Questions:
         ledger = self._current
         if ledger.end is not None:
             raise StudyStopped(f"{ledger.end.sentence} {self._how_to_resume()}")
-        known, waiting = ([], []) if judge is None else self._of(judge)
-        barred = "" if judge is None else self._barred(judge, known)
-        if barred:
-            raise NoQuestion(f"{judge!r} is {barred}.")
+        known: list[Row] = []
+        waiting: list[Row] = []
+        if judge is not None:
+            known, waiting = self._of(judge)
+            barred = self._barred(judge, known)
+            if barred:
+                raise NoQuestion(f"{judge!r} is {barred}.")
         own = waiting[:n]
         if len(own) == n:
             return own
@@ -145,7 +149,8 @@ class Questions:
                     return own
                 raise
         reserved = self.store.reserved(ledger.late)
-        n = int(min(n - len(own), ledger.left - sum(times for *_, times in reserved)))
+        n_reserved = sum(times for *_, times in reserved)
+        n = int(min(n - len(own), ledger.left - n_reserved))
         return own + self._chosen(n, judge, known, reserved, found=bool(own))
 
     def _open(self) -> str:
@@ -154,10 +159,10 @@ class Questions:
         if not waiting:
             return ""
         key = self._settings["key"]
-        names = [
-            ticket_id(key, row.number) + ("" if row.judge is None else f" (judge {row.judge!r})")
-            for row in waiting
-        ]
+        names = []
+        for row in waiting:
+            whose = "" if row.judge is None else f" (judge {row.judge!r})"
+            names.append(ticket_id(key, row.number) + whose)
         said = f" Open tickets: {join(names)}."
         judge = next((row.judge for row in waiting if row.judge is not None), None)
         if judge is None:
@@ -289,21 +294,24 @@ class Questions:
         turns = ledger.parts.session.divide(n, pending, [each.pairs for each in seen])
         if judge is not None:
             turn = next((k for k, one in enumerate(turns) if one[0] != judging), n)
+            if not turn and not turns:
+                raise NoQuestion(f"{judge!r} has seen all pairs of the study.")
             if not turn:
+                better = sources.names[turns[0][0]]
                 raise NoQuestion(
-                    f"A vote of {sources.names[turns[0][0]]} now gives more information per cost "
-                    f"than a vote of {judge}: ask {sources.names[turns[0][0]]}."
-                    if turns
-                    else f"{judge!r} has seen all pairs of the study."
+                    f"A vote of {better} now gives more information per cost "
+                    f"than a vote of {judge}: ask {better}."
                 )
             turns = turns[:turn]
         found: list[Row] = []
         rng = ledger.rng(*ledger.known)
+        awaited = [(i, j, 1) for _, i, j in pending]
         for s, name in enumerate(sources.names):
             pairs = [(i, j) for source, i, j in turns if source == s]
-            mine = ledger.sided(pairs, [(i, j, 1) for _, i, j in pending], rng)
+            mine = ledger.sided(pairs, awaited, rng)
             if mine and s == sources.target:
-                found += self._chosen(min(len(mine), left), None, [], reserved, found=bool(found))
+                n_mine = min(len(mine), left)
+                found += self._chosen(n_mine, None, [], reserved, found=bool(found))
             elif mine:
                 used = self.store.found(USED) if n_items else ()
                 asked = chosen_items(mine, n_items, used, seen[s], rng)
@@ -327,7 +335,8 @@ class Questions:
             n = min(n, judging.quota - taken)
             if n <= 0:
                 raise NoQuestion(f"{judge!r} has reached the quota of {judging.quota:,} answers.")
-        rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
+        seed = self._settings["seed"]
+        rng = np.random.default_rng([seed, 5, *self._ledger.known])
         others = partial(self.store.found, SHARED, judge=judge)
         retired = self._ledger.retired
         found = []
@@ -351,4 +360,7 @@ class Questions:
 
         It is no one judge: without items it is asked a pair again, unless it skipped it.
         """
-        return [row for row in self._of(name)[0] if self._items or row.state == "skipped"]
+        rows, _ = self._of(name)
+        if self._items:
+            return rows
+        return [row for row in rows if row.state == "skipped"]

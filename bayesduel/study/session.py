@@ -145,8 +145,9 @@ class Session:
 
         Raises ValueError if an arm is none: compiled code would write beyond its arrays.
         """
-        if not (0 <= i < len(self.wins) and 0 <= j < len(self.wins)):
-            raise ValueError(f"arms should be 0 to {len(self.wins) - 1}, got {i} and {j}")
+        n_arms = len(self.wins)
+        if not (0 <= i < n_arms and 0 <= j < n_arms):
+            raise ValueError(f"arms should be 0 to {n_arms - 1}, got {i} and {j}")
         if self.sources is not None:
             source = self.sources.source_of(judge)
             self.sources.record(source, i, j, outcome)
@@ -294,11 +295,13 @@ class Session:
         for _ in range(n):
             if room is not None and np.isinf(ahead.cost).all():
                 break
-            missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
+            waiting = [*pending, *((i, j, 1) for i, j in found)]
+            missing = self.missing(waiting)
             missing[np.isinf(ahead.cost)] = 0
-            wanted = self._wanted([*pending, *((i, j, 1) for i, j in found)], rng)
+            wanted = self._wanted(waiting, rng)
             if missing.any():
-                most = np.argwhere(np.triu(missing) == missing.max())
+                above = np.triu(missing)
+                most = np.argwhere(above == missing.max())
                 i, j = most[rng.integers(len(most))]
             elif wanted is not None and not np.isinf(ahead.cost[wanted]):
                 i, j = wanted
@@ -328,7 +331,8 @@ class Session:
         updated(self._posterior, self.belief)
         cost = self.sources.cost[:, None, None] * self.memory.cost
         for s, gone in enumerate(without):
-            cost[s] = cost[s] if gone is None else np.where(gone, np.inf, cost[s])
+            if gone is not None:
+                cost[s][gone] = np.inf
         return self.sources.divide(n, self._posterior.draws, self.memory, cost, pending)
 
     def _wanted(
@@ -342,16 +346,23 @@ class Session:
             return None
         wins = self.wins.copy()
         for i, j, times in pending:
-            share = (self.wins[i, j] + 1) / (self.wins[i, j] + self.wins[j, i] + 2)
+            won = self.wins[i, j]
+            lost = self.wins[j, i]
+            share = (won + 1) / (won + lost + 2)
             wins[i, j] += times * share
             wins[j, i] += times * (1 - share)
         active = self.active
+        square = np.ix_(active, active)
         latest = self._latest  # of the last decision, unless an outcome was told since
-        if latest is None or not np.array_equal(latest.wins, self.wins[np.ix_(active, active)]):
+        if latest is None or not np.array_equal(latest.wins, self.wins[square]):
             latest = self.evidence(QUICK, rng)
-        found = replace(latest, wins=wins[np.ix_(active, active)]) if pending else latest
-        pair = self.stop.wanted(found)
-        return None if pair is None else (int(active[pair[0]]), int(active[pair[1]]))
+        if pending:
+            latest = replace(latest, wins=wins[square])
+        pair = self.stop.wanted(latest)
+        if pair is None:
+            return None
+        i, j = pair
+        return int(active[i]), int(active[j])
 
     def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
@@ -395,11 +406,13 @@ class Session:
             scores = posterior.draws[:, active]
             return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins, n)
         link = self._win
+
+        def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return link(scores[:, a] - scores[:, b])
+
         sources = self.sources
         target = "" if sources is None else sources.names[sources.target]
-        return Evidence(
-            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link, target
-        )
+        return Evidence(self.goal, scores, win, wins, n, link, target)
 
     def decision(self, rng: np.random.Generator, *, afresh: bool = False) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws.
@@ -423,7 +436,10 @@ class Session:
             reason += f"; required pairs still need {count(missing, 'duel')}"
         if self.not_fitted:
             reason += f"; {self.not_fitted}"
-        tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
+        tied: list[np.ndarray] = []
+        joint = 1.0
+        if reached:
+            tied, joint = found.tied(self.stop.rope, self.stop.level)
         answer = self.stop.answer(found)
         decided = reached and self.stop.decides(found)
         return Decision(

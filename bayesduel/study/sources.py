@@ -67,7 +67,8 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
     costs = source_costs(given)
     names = tuple(costs)
     alone = term is not None and tuple(model.terms) == (term,)
-    if term is None or not alone or model.response.score_link is None or term.by in ROLES:
+    linked = model.response.score_link is not None
+    if term is None or not alone or not linked or term.by in ROLES:
         raise ValueError(
             "model of a study with sources should have only the term Sources, such as "
             "BradleyTerry(Sources('source', target='people')), got "
@@ -131,16 +132,20 @@ class SourcePosterior:
         self._response = model.response
         self._seen = np.full_like(self.wins, -1.0)
         typical = model.response.score_scale
-        self._scales = {
-            name: scale if scale.size else replace(scale, size=typical)
-            for name, scale in self._term.scales.items()
-        }
-        lengths = {self.by: len(self.names), f"{self.by}_other": len(self.names) - 1}
-        self._lengths = [lengths.get(str(scale.dim), 1) for scale in self._scales.values()]
-        start = [scale.of_logarithm(1.0) for scale in self._scales.values()]
+        n_others = len(self.names) - 1
+        lengths = {self.by: len(self.names), f"{self.by}_other": n_others}
+        self._scales = {}
+        self._lengths = []
+        start = []
+        for name, given in self._term.scales.items():
+            scale = given if given.size else replace(given, size=typical)
+            self._scales[name] = scale
+            self._lengths.append(lengths.get(str(scale.dim), 1))
+            start.append(scale.of_logarithm(1.0))
         middle, deviation = np.repeat(np.array(start), self._lengths, axis=0).T
         # 128 nodes for each source beside the target
-        self._normal = ndtri(_sequence(128 * (len(self.names) - 1), len(middle)))
+        points = _sequence(128 * n_others, len(middle))
+        self._normal = ndtri(points)
         self._first = self._placed(middle, np.diag(deviation))
         self.follow()
 
@@ -176,16 +181,21 @@ class SourcePosterior:
         """Return draws of the target's scores, shape (n, K), in a random order."""
         n_arms = self.wins.shape[1]
         mine = slice(self.target * n_arms, (self.target + 1) * n_arms)
-        edges = np.floor(n * np.cumsum(self._weight) + rng.random()).astype(int).clip(0, n)
+        share = np.cumsum(self._weight)
+        edges = np.floor(n * share + rng.random())  # rounded at random
+        edges = edges.astype(int).clip(0, n)
         edges[-1] = n
         found = np.empty((n, n_arms))
         first = 0
         for g, last in enumerate(edges):
             if last > first:
-                normal = rng.standard_normal((last - first, self._centre.shape[1]))
-                found[first:last] = self._centre[g, mine] + normal @ self._root[g, mine].T
+                centre = self._centre[g]
+                root = self._root[g]
+                normal = rng.standard_normal((last - first, len(centre)))
+                found[first:last] = centre[mine] + normal @ root[mine].T
                 first = last
-        return found[rng.permutation(n)]
+        order = rng.permutation(n)
+        return found[order]
 
     def win(self, difference: np.ndarray) -> np.ndarray:
         """Return probabilities of winning by differences of scores, elementwise."""
@@ -212,109 +222,139 @@ class SourcePosterior:
         weight += weight.T
         # Weight of a node, of the heaviest, below which a choice leaves it out: 1e-3
         kept = np.flatnonzero(self._weight > 1e-3 * self._weight.max())
-        share = self._weight[kept] / self._weight[kept].sum()
+        heavy = self._weight[kept]
+        share = heavy / heavy.sum()
         C = self._root[kept] @ np.swapaxes(self._root[kept], 1, 2)
         by_source = self._centre[kept].reshape(len(kept), n_sources, n_arms)
-        bend = self._information(by_source[:, :, :, None] - by_source[:, :, None, :])
+        differences = by_source[:, :, :, None] - by_source[:, :, None, :]
+        bend = self._information(differences)
         asked = list(pending)
+
+        def expect(s: int, i: int, j: int) -> None:
+            of_source = s * n_arms
+            _expect(C, bend[:, s, i, j], of_source + i, of_source + j)
+
         for s, i, j in pending:
-            _expect(C, bend[:, s, i, j], s * n_arms + i, s * n_arms + j)
+            expect(s, i, j)
         mine = self.target * n_arms + arms
+        itself = np.eye(len(arms))
         for _ in range(n):
             toward = C[:, mine]  # (nodes, contenders, S K)
-            graph = weight / np.where(np.eye(len(arms)) > 0, 1.0, _spread(toward[:, :, mine]))
-            laplacian = graph.sum(axis=2)[:, :, None] * np.eye(len(arms)) - graph
+            variance = np.where(itself > 0, 1.0, _spread(toward[:, :, mine]))
+            graph = weight / variance
+            degree = graph.sum(axis=2)[:, :, None]
+            laplacian = degree * itself - graph
             pulled = np.swapaxes(toward, 1, 2) @ laplacian
             gain = np.empty((n_sources, n_arms, n_arms))
             for s in range(n_sources):
                 own = slice(s * n_arms, (s + 1) * n_arms)
                 less = _spread(pulled[:, own] @ toward[:, :, own])
-                each = less / (1 / np.maximum(bend[:, s], 1e-300) + _spread(C[:, own, own]))
+                noise = 1 / np.maximum(bend[:, s], 1e-300)
+                each = less / (noise + _spread(C[:, own, own]))
                 gain[s] = np.tensordot(share, each, 1) / cost[s]
-            s, i, j = (int(k) for k in np.unravel_index(gain.argmax(), gain.shape))
+            best = np.unravel_index(gain.argmax(), gain.shape)
+            s, i, j = (int(k) for k in best)
             asked.append((s, i, j))
-            _expect(C, bend[:, s, i, j], s * n_arms + i, s * n_arms + j)
+            expect(s, i, j)
         return asked[len(pending) :]
 
     def _placed(self, middle: np.ndarray, root: np.ndarray) -> _Nodes:
         """Return the nodes around a point, and the priors there."""
         phi = middle + self._normal @ root.T
         splits = np.cumsum(self._lengths)[:-1]
-        named = dict(zip(self._scales, np.split(phi, splits, axis=1), strict=True))
+        parts = np.split(phi, splits, axis=1)
+        named = dict(zip(self._scales, parts, strict=True))
         log_prior = 0.5 * (self._normal**2).sum(axis=1)  # of importance
         for name, scale in self._scales.items():
             log_prior += scale.log_density(named[name], 1.0).sum(axis=1)
         n_sources, n_arms = self.wins.shape[:2]
-        sigma = [
-            self._term.covariance({n: np.exp(v[g]) for n, v in named.items()}, n_sources)
-            for g in range(len(phi))
-        ]
-        ridge = 1e-9 * np.trace(sigma, axis1=1, axis2=2)[:, None, None] * np.eye(n_sources)
+        sigma = []
+        for g in range(len(phi)):
+            at_node = {name: np.exp(values[g]) for name, values in named.items()}
+            sigma.append(self._term.covariance(at_node, n_sources))
+        trace = np.trace(sigma, axis1=1, axis2=2)
+        ridge = 1e-9 * trace[:, None, None] * np.eye(n_sources)
         inverse = np.linalg.inv(sigma + ridge)
-        log_det = n_arms * np.linalg.slogdet(inverse)[1]
-        return _Nodes(phi, log_prior, np.kron(inverse, np.eye(n_arms)), log_det)
+        _, log_det = np.linalg.slogdet(inverse)
+        prior = np.kron(inverse, np.eye(n_arms))
+        return _Nodes(phi, log_prior, prior, n_arms * log_det)
 
     def _solve(self, nodes: _Nodes) -> None:
         """Compute mode, mean and covariance at nodes, and their weights."""
         n_arms = self.wins.shape[1]
-        source, i, j = np.nonzero(np.triu(self.wins + np.swapaxes(self.wins, 1, 2)))
+        met = self.wins + np.swapaxes(self.wins, 1, 2)
+        source, i, j = np.nonzero(np.triu(met))
         points = self.wins[source, i, j]
         n = points + self.wins[source, j, i]
         first = source * n_arms + i
         second = source * n_arms + j
         data = {"n": n, "points": points, "log_coefficient": np.zeros(len(n))}
-        touch = np.zeros((len(n), nodes.prior.shape[1]))
-        touch[np.arange(len(n)), first] = 1.0
-        touch[np.arange(len(n)), second] = -1.0
+        n_nodes, n_scores, _ = nodes.prior.shape
+        row = np.arange(len(n))
+        touch = np.zeros((len(n), n_scores))
+        touch[row, first] = 1.0
+        touch[row, second] = -1.0
 
         def pulled(x: np.ndarray) -> np.ndarray:
-            return np.asarray((nodes.prior @ x[:, :, None])[:, :, 0])
+            columns = nodes.prior @ x[:, :, None]
+            return np.asarray(columns[:, :, 0])
 
         def height(x: np.ndarray) -> np.ndarray:
             eta = x[:, first] - x[:, second]
             seen = self._response.log_likelihood(eta, {}, data).sum(axis=1)
-            return np.asarray(seen - 0.5 * (x * pulled(x)).sum(axis=1))
+            length = (x * pulled(x)).sum(axis=1)
+            return np.asarray(seen - 0.5 * length)
 
-        x = np.zeros((len(nodes.phi), nodes.prior.shape[1]))
+        x = np.zeros((n_nodes, n_scores))
         value = height(x)
         for _ in range(50):
             eta = x[:, first] - x[:, second]
-            slope, bend = self._response.derivatives(eta, {}, data)[:2]
+            slope, bend, *_ = self._response.derivatives(eta, {}, data)
             precision = nodes.prior.copy()
             precision[:, first, second] += bend
             precision[:, second, first] += bend
             diagonal = np.einsum("gii->gi", precision)
             diagonal -= bend @ np.abs(touch)
             gradient = slope @ touch - pulled(x)
-            step = np.linalg.solve(precision, gradient[:, :, None])[:, :, 0]
-            if ((step * gradient).sum(axis=1) < DECREMENT * x.shape[1]).all():
+            columns = np.linalg.solve(precision, gradient[:, :, None])
+            step = columns[:, :, 0]
+            decrement = (step * gradient).sum(axis=1)
+            if (decrement < DECREMENT * n_scores).all():
                 break
-            step *= (CAP / np.maximum(np.abs(step).max(axis=1), CAP))[:, None]
+            largest = np.abs(step).max(axis=1)
+            step *= (CAP / np.maximum(largest, CAP))[:, None]
             for _ in range(30):
                 found = height(x + step)
-                worse = found < value - 1e-9 * np.maximum(1.0, np.abs(value))
+                rounding = 1e-9 * np.maximum(1.0, np.abs(value))
+                worse = found < value - rounding
                 if not worse.any():
                     break
                 step[worse] /= 2
             x = x + step
             value = found
         factor = np.linalg.cholesky(precision)
-        self._root = np.swapaxes(np.linalg.inv(factor), 1, 2)
+        inverse = np.linalg.inv(factor)
+        self._root = np.swapaxes(inverse, 1, 2)
         spread = touch @ self._root
-        bent = [self._response.derivatives(eta + h, {}, data)[1] for h in (-STEP, STEP)]
-        third = (bent[1] - bent[0]) / (2 * STEP)
-        pull = (0.5 * third * (spread**2).sum(axis=2)) @ touch
-        shift = self._root @ (np.swapaxes(self._root, 1, 2) @ pull[:, :, None])
+        variance = (spread**2).sum(axis=2)
+        _, bend_below, *_ = self._response.derivatives(eta - STEP, {}, data)
+        _, bend_above, *_ = self._response.derivatives(eta + STEP, {}, data)
+        third = (bend_above - bend_below) / (2 * STEP)
+        pull = (0.5 * third * variance) @ touch
+        shift = self._root @ (inverse @ pull[:, :, None])
         self._centre = x + shift[:, :, 0]  # mean less mode, as in beliefs.score_posterior
-        half = np.log(np.einsum("gii->gi", factor)).sum(axis=1)
+        diagonal = np.einsum("gii->gi", factor)
+        half = np.log(diagonal).sum(axis=1)
         log_weight = value + 0.5 * nodes.log_det - half + nodes.log_prior
         weight = np.exp(log_weight - log_weight.max())
         self._weight = weight / weight.sum()
 
     def _information(self, eta: np.ndarray) -> np.ndarray:
         """Return the Fisher information of a vote on its predictor."""
-        low, win, high = (self._response.typical_score(eta + h, {}) for h in (-STEP, 0, STEP))
-        return ((high - low) / (2 * STEP)) ** 2 / np.maximum(win * (1 - win), 1e-300)
+        low, win, high = (self.win(eta + h) for h in (-STEP, 0, STEP))
+        slope = (high - low) / (2 * STEP)
+        variance = np.maximum(win * (1 - win), 1e-300)
+        return slope**2 / variance
 
 
 def _sequence(n: int, q: int) -> np.ndarray:
@@ -326,13 +366,15 @@ def _sequence(n: int, q: int) -> np.ndarray:
     for _ in range(60):
         root = (1 + root) ** (1 / (q + 1))
     steps = root ** -np.arange(1.0, q + 1)
-    return (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1.0
+    number = np.arange(1, n + 1)[:, None]
+    return (0.5 + number * steps) % 1.0
 
 
 def _expect(covariance: np.ndarray, bend: np.ndarray, first: int, second: int) -> None:
     """Update covariances (nodes, n, n), in place, by the information of a vote."""
     c = covariance[:, :, first] - covariance[:, :, second]
-    less = bend / (1 + bend * (c[:, first] - c[:, second]))
+    variance = c[:, first] - c[:, second]
+    less = bend / (1 + bend * variance)
     covariance -= less[:, None, None] * c[:, :, None] * c[:, None, :]
 
 

@@ -115,20 +115,23 @@ class Status:
     @property
     def lines(self) -> list[str]:
         """The status in words: a paragraph each, the verdict first."""
-        lines = [
-            self.verdict,
-            *([] if self.ended is None else [self.ended.sentence]),
-            f"Stop rule now: {self.reason}.",
-            f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
-        ]
+        lines = [self.verdict]
+        if self.ended is not None:
+            lines.append(self.ended.sentence)
+        lines.append(f"Stop rule now: {self.reason}.")
+        duels = count(self.n_duels, "duel")
+        lines.append(f"{duels}, {self.n_pending:,} pending; policy {self.policy}.")
         if self.n_cannot_tell:
-            lines.append(f"Judges could not tell in {count(self.n_cannot_tell, 'answer')}.")
+            answers = count(self.n_cannot_tell, "answer")
+            lines.append(f"Judges could not tell in {answers}.")
         if self.cost:
             lines.append(f"Answers have cost {self.cost:,.6g}.")
         if len(self.history) > 1:
-            lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
+            probabilities = [p for _, p in self.history]
+            lines.append(f"Probability of the answer: {sparkline(probabilities)}")
         if self.plan is not None:
-            when = "" if self.plan["duels"] == self.n_duels else f" at {self.plan['duels']:,} duels"
+            duels_then = self.plan["duels"]
+            when = "" if duels_then == self.n_duels else f" at {duels_then:,} duels"
             lines.append(f"Still to come{when}: {self.plan['sentence']}")
         if self.check is not None:
             lines.append(self.check["sentence"])
@@ -138,4 +141,8 @@ class Status:
 def sparkline(values: Sequence[float]) -> str:
     """Return probabilities as a line of block characters, the last 40."""
     blocks = "▁▂▃▄▅▆▇█"
-    return "".join(blocks[min(int(v * len(blocks)), len(blocks) - 1)] for v in values[-40:])
+    line = ""
+    for value in values[-40:]:
+        height = int(value * len(blocks))
+        line += blocks[min(height, len(blocks) - 1)]
+    return line
