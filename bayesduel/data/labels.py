@@ -1,4 +1,4 @@
-"""Labels that look alike, in case, spaces, alphabet or how a number is written; labels not given."""
+"""Labels that look alike: in case, spaces, alphabet or how a number is written; missing labels."""
 
 import unicodedata
 from collections.abc import Sequence

@@ -466,7 +466,7 @@ class Study(ArmsAndJudges):
 
     @property
     def deciding(self) -> dict[str, Any]:
-        """Rope and confidence of its rule, and retired arms, as ``bayesduel.winners`` takes them."""
+        """Rope and confidence of its rule, and retired arms, as ``bayesduel.winners`` has them."""
         found: dict[str, Any] = {"retired": tuple(self.arms[k] for k in self.retired)}
         if self.stop is not None:
             found["confidence"] = self.stop.level
