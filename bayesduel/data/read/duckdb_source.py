@@ -646,8 +646,9 @@ class FileSource(Source):
                 f"{self.name}: counting should fit in the {allowed} memory and disk for temporary "
                 f"files, got: {first_line}"
             )
-        named = (file for file in self._files if self._plain[file.path] in str(error))
-        faulty = next(named, self._files[0])
+        named = [file for file in self._files if self._plain[file.path] in str(error)]
+        # the longest: the path of another file may be its start
+        faulty = max(named, key=lambda file: len(file.path), default=self._files[0])
         fault = line_numbers.parse_fault(faulty, error)
         if isinstance(fault, line_numbers.LineEndError):
             return fault
