@@ -194,7 +194,7 @@ DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
 ZARR = "xr.open_datatree(path, engine='zarr', consolidated=False, zarr_format=ZARR_FORMAT)"
 ANY_GROUP = "zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)"
-NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': json.dumps(dict(plan))})"
+NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': written})"
 SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a public name of the package, by a table of its modules": (
         (ON_DEMAND, "names_on_demand.named", "getattr(import_module(module, package), name)"),
@@ -277,13 +277,14 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "the fields of a class of the package, listed by the class": (
         ("bayesduel/text.py", "Result.to_dict", "getattr(self, field.name)"),
-        ("bayesduel/data/items.py", "Items.to_dataset", "getattr(a, field)"),
+        ("bayesduel/data/items.py", "Items.to_dataset", "getattr(attribute, field)"),
         ("bayesduel/data/pulls.py", "Pulls.__post_init__", "getattr(self, x)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
         ("bayesduel/system/settings.py", "ranges_of", "vars(one)"),
         ("bayesduel/system/settings.py", "completed", "vars(k)"),
-        ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
+        ("bayesduel/simulation/replication.py", "label", "getattr(policy, field.name)"),
+        ("bayesduel/study/judging.py", "Judging.__post_init__", "getattr(self, name)"),
         ("bayesduel/study/planning.py", "plan", "vars(future)"),
         ("bayesduel/study/policy_settings.py", "_held", "getattr(value, f.name)"),
         ("bayesduel/serve/standings.py", "standings", "getattr(status, name)"),
