@@ -278,7 +278,6 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "the fields of a class of the package, listed by the class": (
         ("bayesduel/text.py", "Result.to_dict", "getattr(self, field.name)"),
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(attribute, field)"),
-        ("bayesduel/data/pulls.py", "Pulls.__post_init__", "getattr(self, x)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
         ("bayesduel/system/settings.py", "ranges_of", "vars(one)"),
