@@ -46,12 +46,21 @@ from bayesduel.models.term import Part
 from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
 from bayesduel.text import an, begun, count, join, percent, plural
 
-__all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
+__all__ = [
+    "AUTO",
+    "SPARSE_ARMS",
+    "TIES",
+    "Choice",
+    "DefaultModel",
+    "choose_model",
+    "missing_covariates",
+]
 
 # Share of the duels from which a tie is an outcome of its own. Of fewer, half a win for each side
 # moves a win probability by 0.025 at most.
 TIES = 0.05
-DENSE_ARMS = 500  # from which the sparse route, which has no other responses, costs less
+# From which the sparse route, which has no other responses, costs less (docs/validation/scale.md).
+SPARSE_ARMS = 500
 # Levels by which scores deviate in the model: with 100 it is no nearer to the truth than robust
 # errors, with fewer than 5 the prior says how levels differ.
 LEVELS = (5, 50)
@@ -366,13 +375,13 @@ def _response(duels: Duels, noun: str) -> tuple[str, str]:
     margin = None if votes is None else votes.margin
     if margin is not None and np.isfinite(margin).all() and margin.any():
         return "thurstone-score", "Margins are modelled, not only who won."
-    if votes is not None and votes.grade is not None and duels.n_arms < DENSE_ARMS:
+    if votes is not None and votes.grade is not None and duels.n_arms < SPARSE_ARMS:
         if duels.tie_rule != "half" or not duels.n_ties:
             return "cumulative-logit", "Grades are modelled, not only who won."
     share = duels.n_ties / duels.n_duels
     if duels.tie_rule == "keep" and share > TIES:
         ties = f"{percent(share)} % of the duels are ties"
-        if duels.n_arms < DENSE_ARMS:
+        if duels.n_arms < SPARSE_ARMS:
             return "davidson", f"A tie is an outcome of its own in the fitted model: {ties}."
         many = f"{duels.n_arms:,} {plural(noun)} are too many"
         why = f"Each tie counts as half a win, though {ties}: {many}."

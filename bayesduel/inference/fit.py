@@ -16,7 +16,12 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
 from bayesduel.data.votes import fingerprint, fingerprint_of_votes
 from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
-from bayesduel.inference.default_model import AUTO, choose_model, missing_covariates
+from bayesduel.inference.default_model import (
+    AUTO,
+    SPARSE_ARMS,
+    choose_model,
+    missing_covariates,
+)
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.predictor_of_model import linear_predictor
@@ -61,7 +66,6 @@ __all__ = [
 
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
-SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)
 TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
 MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
 # Beyond which NUTS is expected to take hours (docs/validation/scale.md, judges).
