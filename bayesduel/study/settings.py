@@ -289,22 +289,58 @@ def _history(value: object, _: Sequence[str]) -> None:
         finite(probability, "probability")
 
 
+def _model(value: Any, _: Sequence[str]) -> Any:
+    return model_from_settings(value)
+
+
+def _policy(value: Any, _: Sequence[str]) -> Any:
+    return None if value is None else policy_from(value)
+
+
+def _stop(value: Any, _: Sequence[str]) -> Any:
+    return None if value is None else rule_from(value)
+
+
+def _costs(value: Any, labels: Sequence[str]) -> Any:
+    return pair_costs(_by_pair(value), frozenset(labels))
+
+
+def _required(value: Any, labels: Sequence[str]) -> Any:
+    return required_duels(_by_pair(value), frozenset(labels), None)
+
+
+def _seed(value: Any, _: Sequence[str]) -> Any:
+    return check_seed(value)
+
+
+def _asking(value: Any, _: Sequence[str]) -> Any:
+    return Asking() if value is None else stored_asking(value)
+
+
+def _judging(value: Any, labels: Sequence[str]) -> Any:
+    return None if value is None else stored_judging(value, len(labels))
+
+
+def _sources(value: Any, _: Sequence[str]) -> Any:
+    return None if value is None else source_costs(dict(_rows(value, 2)))
+
+
 READERS: dict[str, Callable[[Any, Sequence[str]], Any]] = {  # every setting, as it is stored
     "created": _text,
     "key": _key,
     "goal": _goal,
-    "model": lambda value, _: model_from_settings(value),
-    "policy": lambda value, _: None if value is None else policy_from(value),
-    "stop": lambda value, _: None if value is None else rule_from(value),
+    "model": _model,
+    "policy": _policy,
+    "stop": _stop,
     "pairs": _pairs,
-    "costs": lambda value, labels: pair_costs(_by_pair(value), frozenset(labels)),
-    "required": lambda value, labels: required_duels(_by_pair(value), frozenset(labels), None),
+    "costs": _costs,
+    "required": _required,
     "expires": _expires,
-    "seed": lambda value, _: check_seed(value),
+    "seed": _seed,
     "history": _history,
-    "asking": lambda value, _: Asking() if value is None else stored_asking(value),
-    "judging": lambda value, labels: None if value is None else stored_judging(value, len(labels)),
-    "sources": lambda value, _: None if value is None else source_costs(dict(_rows(value, 2))),
+    "asking": _asking,
+    "judging": _judging,
+    "sources": _sources,
 }
 SETTINGS = tuple(READERS)
 LATER: dict[str, Any] = {
