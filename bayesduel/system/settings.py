@@ -188,7 +188,7 @@ def _sections(kind: type) -> list[str]:
 
 def _entries(kind: type) -> dict[str, str]:
     """Return the entries of a docstring's parameters by name; one may describe several names."""
-    found = {}
+    found: dict[str, str] = {}
     for section in _sections(kind):
         if not section.startswith("Parameters\n"):
             continue
