@@ -240,10 +240,10 @@ class _Pages:
         self._board = next(part for part in parts if part.id == "ranking")
         content = self._board.tables["ranking"].content
         rows = _as_rows(content)
-        found = one.winners.attrs
+        attrs = one.winners.attrs
         about = {
-            "verdict": str(found["verdict"]),
-            "model": str(found["model"]),
+            "verdict": str(attrs["verdict"]),
+            "model": str(attrs["model"]),
             "duels": one.duels.n_duels,
         }
         by_arm = {str(row["arm"]): row for row in rows}
@@ -254,7 +254,7 @@ class _Pages:
         for arm, name in self._names.items():
             self._links[arm] = Cell(arm, href=f"{name}.html")
         self._gone = [arm for arm in known if arm not in self._now.rows]
-        confidence = 100 * found["confidence"]
+        confidence = 100 * attrs["confidence"]
         self._level = f"{confidence:g} %"
         self._pairs = counts_of_pairs(one.by_pair, one.duels, [*self._now.rows])
 

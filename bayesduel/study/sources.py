@@ -181,7 +181,8 @@ class SourcePosterior:
             # Variance of the nodes over that of their weights: 1.8
             spread = 1.8 * (away.T * self._weight) @ away
             spread += 0.01 * np.eye(len(middle))  # a single heavy node has none
-            nodes = self._placed(middle, np.linalg.cholesky(spread))
+            root = np.linalg.cholesky(spread)
+            nodes = self._placed(middle, root)
         self._solve(nodes)
 
     def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -230,12 +231,14 @@ class SourcePosterior:
         weight = np.tril(disagreeing, -1)
         weight += weight.T
         # Weight of a node, of the heaviest, below which a choice leaves it out: 1e-3
-        kept = np.flatnonzero(self._weight > 1e-3 * self._weight.max())
+        least = 1e-3 * self._weight.max()
+        kept = np.flatnonzero(self._weight > least)
         heavy = self._weight[kept]
         share = heavy / heavy.sum()
         root = self._root[kept]
         C = root @ np.swapaxes(root, 1, 2)
-        by_source = self._centre[kept].reshape(len(kept), n_sources, n_arms)
+        centre = self._centre[kept]
+        by_source = centre.reshape(-1, n_sources, n_arms)
         differences = by_source[:, :, :, None] - by_source[:, :, None, :]
         bend = self._information(differences)
         asked = list(pending)
@@ -315,9 +318,11 @@ class SourcePosterior:
             columns = nodes.prior @ x[:, :, None]
             return np.asarray(columns[:, :, 0])
 
+        def predictor(x: np.ndarray) -> np.ndarray:
+            return x[:, first] - x[:, second]
+
         def height(x: np.ndarray) -> np.ndarray:
-            eta = x[:, first] - x[:, second]
-            log_likelihood = self._response.log_likelihood(eta, {}, data)
+            log_likelihood = self._response.log_likelihood(predictor(x), {}, data)
             seen = log_likelihood.sum(axis=1)
             length = (x * pulled(x)).sum(axis=1)
             return np.asarray(seen - 0.5 * length)
@@ -325,7 +330,7 @@ class SourcePosterior:
         x = np.zeros((n_nodes, n_scores))
         value = height(x)
         for _ in range(50):
-            eta = x[:, first] - x[:, second]
+            eta = predictor(x)
             slope, bend, *_ = self._response.derivatives(eta, {}, data)
             precision = nodes.prior.copy()
             precision[:, first, second] += bend
@@ -369,7 +374,9 @@ class SourcePosterior:
 
     def _information(self, eta: np.ndarray) -> np.ndarray:
         """Return the Fisher information of a vote on its predictor."""
-        low, win, high = (self.win(eta + h) for h in (-STEP, 0, STEP))
+        low = self.win(eta - STEP)
+        win = self.win(eta)
+        high = self.win(eta + STEP)
         slope = (high - low) / (2 * STEP)
         variance = np.maximum(win * (1 - win), 1e-300)
         return slope**2 / variance
@@ -399,7 +406,8 @@ def _expect(covariance: np.ndarray, bend: np.ndarray, first: int, second: int) -
     c = covariance[:, :, first] - covariance[:, :, second]
     variance = c[:, first] - c[:, second]
     less = bend / (1 + bend * variance)
-    covariance -= less[:, None, None] * c[:, :, None] * c[:, None, :]
+    scaled = less[:, None, None] * c[:, :, None]
+    covariance -= scaled * c[:, None, :]
 
 
 def _spread(matrix: np.ndarray) -> np.ndarray:
