@@ -143,7 +143,8 @@ class Changes:
         """
         units, pull = self._units(level, len(names), change)
         total = int(units.times.sum())
-        limit = min(int(share * total), total - 1)
+        shared = int(share * total)
+        limit = min(shared, total - 1)
         orders = self._orders(units, pull)
         found = self._searched(orders, units, change, limit)
         first = orders[0].proposed
@@ -160,15 +161,16 @@ class Changes:
             "lost": (),
         }
         if found is None:
-            nothing = np.zeros(len(self._weight))
-            return row, _table(self.log, nothing, level, names, np.zeros(0, dtype=int))
+            nothing = np.zeros_like(self._weight)
+            nowhere = np.zeros(0, dtype=int)
+            return row, _table(self.log, nothing, level, names, nowhere)
         before = self.goal.top(self._mean)
         then = self.goal.top(found.mean)
         row["needed"] = found.needed
         row["share"] = found.needed / total
         row["votes"] = float(found.gone.sum())
-        row["new"] = self._labels(then[~np.isin(then, before)])
-        row["lost"] = self._labels(before[~np.isin(before, then)])
+        row["new"] = self._labels(_without(then, before))
+        row["lost"] = self._labels(_without(before, then))
         return row, _table(self.log, found.gone, level, names, found.place)
 
     def _labels(self, arms: np.ndarray) -> tuple[str, ...]:
@@ -187,7 +189,8 @@ class Changes:
             return _Units(of_vote, times, weight, single=True), pull
         known = level >= 0
         place = level[known], of_vote[known]
-        held = sparse.csr_array((weight[known], place), shape=(n_levels, len(cast)))
+        shape = (n_levels, len(cast))
+        held = sparse.csr_array((weight[known], place), shape=shape)
         units = _Units(level, np.ones(n_levels), weight, single=False)
         return units, held @ pull
 
@@ -215,7 +218,8 @@ class Changes:
             hopeless = found is not None and proposed > most
             if most < 1 or hopeless:
                 break
-            fewer = self._fewer(order, units, change, min(most, order.most))
+            available = min(most, order.most)
+            fewer = self._fewer(order, units, change, available)
             if fewer is not None:
                 found = fewer
                 most = int(fewer.needed) - 1
@@ -246,6 +250,11 @@ def worth_of(fit: xr.DataTree) -> np.ndarray:
     return draws_of(fit, "model")[0].worth
 
 
+def _without(arms: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the arms that are not among the others."""
+    return arms[~np.isin(arms, others)]
+
+
 def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
     """Return one vote of each kind that the model distinguishes, the same reversed, and which.
 
@@ -256,7 +265,8 @@ def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarr
     votes = log.votes
     assert votes is not None
     if not model.response.counts_add_up:
-        turned = _changed(log, votes.weight.astype(float), "reversed")
+        every = votes.weight.astype(float)
+        turned = _changed(log, every, "reversed")
         kinds = []
         for one in (log, turned):
             seen = seen_in(one, columns, each=True, **given)
@@ -286,7 +296,8 @@ def _covariances(
     found = np.empty((len(cells), apart.shape[1]))
     # 4,000,000 draws x kinds worked on at once
     for here in chunks(len(cells), 4_000_000 // len(used)):
-        each = draws.model.log_likelihood(posterior, cells.take(here), "duel")
+        some = cells.take(here)
+        each = draws.model.log_likelihood(posterior, some, "duel")
         found[here] = each.T @ apart / len(used)
     return found
 
@@ -313,8 +324,8 @@ class _Order(NamedTuple):
             return cls(pair, gap, place, times, None)
         before = reach[k - 1] if k else 0.0
         rest = gap - before
-        of_last = max(1, np.ceil(rest / pull[k] - 1e-9))
-        proposed = times[:k].sum() + of_last
+        of_last = np.ceil(rest / pull[k] - 1e-9)
+        proposed = times[:k].sum() + max(1, of_last)
         return cls(pair, gap, place, times, int(proposed))
 
     @property
@@ -338,7 +349,8 @@ class _Units(NamedTuple):
         asked[order.place] = np.clip(n - before, 0, order.times)
         of_vote = asked[self.of_vote]
         if not self.single:
-            return np.where(self.of_vote >= 0, of_vote * self.weight, 0.0)
+            taken = of_vote * self.weight
+            return np.where(self.of_vote >= 0, taken, 0.0)
         by_unit = pd.Series(self.weight).groupby(self.of_vote)
         ahead = by_unit.cumsum() - self.weight
         return np.clip(of_vote - ahead.to_numpy(), 0, self.weight)
@@ -372,8 +384,8 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
             n = 2 * low
             slope = (gap - at_low) / low
             if slope > 0:
-                further = int(np.ceil(1.05 * at_low / slope))
-                n = min(low + further, n)
+                further = np.ceil(1.05 * at_low / slope)
+                n = min(low + int(further), n)
             continue
         # A number of votes n is found to within n / 100
         width = high - low
@@ -403,7 +415,8 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
             if column is not None:
                 kept = replace(kept, **{name: column * sign})
         kept = kept.take(np.argsort(rows, kind="stable"))
-    return replace(log, votes=kept, cells=cells_of(kept, log.n_sides))
+    cells = cells_of(kept, log.n_sides)
+    return replace(log, votes=kept, cells=cells)
 
 
 def _table(
@@ -426,7 +439,8 @@ def _table(
     for row in rows:
         left = sides[votes.left[row]]
         right = sides[votes.right[row]]
-        items.append(_result_words(left, right, votes.outcome[row]))
+        words = _result_words(left, right, votes.outcome[row])
+        items.append(words)
     changed = pd.Series(gone[rows].astype(int))
     size = changed.groupby(items).sum()
     size = size.sort_values(ascending=False, kind="stable")

@@ -46,7 +46,8 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     parts = parts_of_logs(logs, [role for role in ROLES if role != "category"])
     sizes = [len(log.rows) for log in logs.values()]
     category = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    votes = replace(parts["votes"], category=category, categories=tuple(map(str, logs)))
+    categories = tuple(map(str, logs))
+    votes = replace(parts["votes"], category=category, categories=categories)
     return parts | {"votes": votes}
 
 
@@ -59,7 +60,8 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
         raise ValueError("logs should contain the log of a category, got none")
     each = list(logs.values())
     tie_rule = _same([log.tie_rule for log in each], "one tie rule")
-    arms = tuple(sorted({arm for log in each for arm in log.arms}))
+    every_arm = {arm for log in each for arm in log.arms}
+    arms = tuple(sorted(every_arm))
     index = {arm: i for i, arm in enumerate(arms)}
     of_logs = [log.rows for log in each]
     for name in ("margin", "grade", "time", "covariates", *roles):
@@ -70,25 +72,31 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
             raise ValueError(f"logs should all have {words} or none, got {first_without!r} without")
     names = _same([v.covariate_names for v in of_logs], "the same covariates")
     kept = _same([tuple(sorted(v.kept)) for v in of_logs], "kept the same columns")
-    places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
+    places = []
+    for log in each:
+        place = [index[arm] for arm in log.arms]
+        places.append(np.array(place, dtype=np.int32))
     teams, places = one_numbering([log.teams for log in each], places)
     columns: dict[str, Any] = {}
     for side in ("left", "right"):
         arms_of_side = []
-        for place, v in zip(places, of_logs, strict=True):
+        for number, v in zip(places, of_logs, strict=True):
             code = getattr(v, side)
-            arms_of_side.append(place[code])
+            arms_of_side.append(number[code])
         columns[side] = np.concatenate(arms_of_side)
     known = {name for v in of_logs for name in v.columns}
     for name in known - {"left", "right", *ROLES}:
         usual = USUAL.get(name)
-        parts = [v.columns.get(name, np.full(len(v), usual)) for v in of_logs]
+        parts = []
+        for v in of_logs:
+            absent = np.full(len(v), usual)
+            parts.append(v.columns.get(name, absent))
         columns[name] = np.concatenate(parts)
     for role in roles:
         own = [v.of_role(role) for v in of_logs]
         if None not in own:
             columns[role], columns[ROLES[role]] = recoded(own)
-    of_kept = {name: recoded([v.kept[name] for v in of_logs]) for name in kept}
+    of_kept = _recoded_by_name(of_logs, kept)
     votes = Votes(**columns, covariate_names=names, kept=of_kept)
     first = each[0].read_summary
     readings = [log.read_summary.reading for log in each]
@@ -121,13 +129,14 @@ def joined_ballots(first: Ballots, second: Ballots) -> Ballots:
     each = (first, second)
     _same([tuple(sorted(votes.columns)) for votes in each], "the same columns")
     kept = _same([tuple(sorted(votes.kept)) for votes in each], "kept the same columns")
-    columns: dict[str, Any] = {"weight": np.concatenate([votes.weight for votes in each])}
+    weight = np.concatenate([votes.weight for votes in each])
+    columns: dict[str, Any] = {"weight": weight}
     for role, labels in ROLES.items():
         found = [votes.of_role(role) for votes in each]
         own = [one for one in found if one is not None]
         if own:
             columns[role], columns[labels] = recoded(own)
-    of_kept = {name: recoded([votes.kept[name] for votes in each]) for name in kept}
+    of_kept = _recoded_by_name(each, kept)
     return Ballots(**columns, kept=of_kept)
 
 
@@ -142,14 +151,18 @@ def _same(values: Sequence[Any], what: str) -> Any:
 def summed(logs: Iterable[Any]) -> dict[str, Any]:
     """Return the counts made while logs were read, added up."""
     each = [log.read_summary for log in logs]
-    return {name: sum(getattr(summary, name) for summary in each) for name in COUNTED}
+    found = {}
+    for name in COUNTED:
+        found[name] = sum(getattr(summary, name) for summary in each)
+    return found
 
 
 def recoded(
     columns: Sequence[tuple[np.ndarray, tuple[str, ...]]],
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return columns, each as codes and their labels, as one; -1 stays -1, missing."""
-    labels = tuple(sorted({label for _, own in columns for label in own}))
+    every_label = {label for _, own in columns for label in own}
+    labels = tuple(sorted(every_label))
     place = {label: i for i, label in enumerate(labels)}
     codes = []
     for code, own in columns:
@@ -157,6 +170,17 @@ def recoded(
         renumbered = np.array([*places, -1], dtype=np.int32)
         codes.append(renumbered[code])
     return np.concatenate(codes), labels
+
+
+def _recoded_by_name(
+    parts: Sequence[Ballots], names: Iterable[str]
+) -> dict[str, tuple[np.ndarray, tuple[str, ...]]]:
+    """Return the kept columns of these names, of all parts as one."""
+    found = {}
+    for name in names:
+        columns = [part.kept[name] for part in parts]
+        found[name] = recoded(columns)
+    return found
 
 
 def _whole(source: str, label: str) -> str:

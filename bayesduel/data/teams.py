@@ -65,7 +65,8 @@ class Teams:
     @property
     def sizes(self) -> np.ndarray:
         """Number of members of each side, (n_sides,)."""
-        return np.asarray((self.members >= 0).sum(axis=1))
+        present = self.members >= 0
+        return np.asarray(present.sum(axis=1))
 
     def shares(self, *, mean: bool = False) -> np.ndarray:
         """Return how much each member counts, (n_sides, largest): 1, or 1 over the size."""
@@ -84,7 +85,11 @@ class Teams:
 
     def tuples(self, arms: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the labels of the members of each side."""
-        return [tuple(arms[arm] for arm in side if arm >= 0) for side in self.members.tolist()]
+        found = []
+        for side in self.members.tolist():
+            members = [arms[arm] for arm in side if arm >= 0]
+            found.append(tuple(members))
+        return found
 
     def labels(self, arms: Sequence[str]) -> tuple[str, ...]:
         """Return a label for each side, such as "d + e"."""
@@ -159,10 +164,12 @@ class Teams:
         met = np.union1d(cells.left, cells.right)
         sides_of_arm = self.matrix(n_arms)[met].T
         _, group = np.unique(sides_of_arm, axis=0, return_inverse=True)
+        group = group.ravel()
         found = []
         for k in range(group.max() + 1):
-            arms = np.flatnonzero(group.ravel() == k)
-            has_met = sides_of_arm[arms[0]].any()
+            arms = np.flatnonzero(group == k)
+            first = arms[0]
+            has_met = sides_of_arm[first].any()
             if len(arms) > 1 and has_met:
                 found.append(arms.tolist())
         return found
@@ -177,11 +184,13 @@ class Teams:
         design = self.differences(cells, n_arms)
         values, vectors = np.linalg.eigh(design.T @ design)
         largest = max(float(values[-1]), 1.0)
-        unseen = vectors[:, values <= NONE * largest]
+        none = values <= NONE * largest
+        unseen = vectors[:, none]
         # Scores may move in these directions unseen; of two that are compared all moves are equal.
         moves = unseen @ (unseen.T @ _unlike(n_arms))
         # 6 digits, to which moves of scores of order 1, exact to about 1e-12, are told apart
-        _, number = np.unique(np.round(moves, 6), return_inverse=True)
+        rounded = np.round(moves, 6)
+        _, number = np.unique(rounded, return_inverse=True)
         return number.ravel()
 
 
@@ -221,8 +230,9 @@ def sides_as_tuples(column: Iterable[object], name: str) -> list[tuple[str, ...]
             raise ValueError(
                 f"{name} should name an arm or several in every row, got {what} at row {row}"
             )
-        if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
+        repeated = [label for label in labels if labels.count(label) > 1]
+        if repeated:
+            twice = repeated[0]
             raise ValueError(
                 f"{name} should name each member of a side once, got {twice!r} twice at row {row}"
             )
@@ -251,7 +261,8 @@ def one_numbering(
             of_side = sorted(arms[k] for k in members if k >= 0)
             sides.append(tuple(of_side))
         each.append(sides)
-    known = sorted({side for sides in each for side in sides})
+    every_side = {side for sides in each for side in sides}
+    known = sorted(every_side)
     index = {side: k for k, side in enumerate(known)}
     numbers = []
     for sides in each:

@@ -120,13 +120,19 @@ class Ballots:
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """The columns that there are, by name, without those that were kept."""
-        every = {column.name: getattr(self, column.name) for column in fields(self)}
-        return {name: column for name, column in every.items() if isinstance(column, np.ndarray)}
+        found = {}
+        for column in fields(self):
+            values = getattr(self, column.name)
+            if isinstance(values, np.ndarray):
+                found[column.name] = values
+        return found
 
     def take(self, rows: np.ndarray | slice) -> Self:
         """Return the votes at `rows` (indices, a boolean mask or a slice)."""
         picked: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
-        kept = {name: (code[rows], levels) for name, (code, levels) in self.kept.items()}
+        kept = {}
+        for name, (code, levels) in self.kept.items():
+            kept[name] = (code[rows], levels)
         return replace(self, **picked, kept=kept)
 
     def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
@@ -143,7 +149,9 @@ class Ballots:
 
     def of_role(self, role: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the label of each vote in its own column of a role and the labels, or None."""
-        code = self.columns.get(role) if role in ROLES else None
+        if role not in ROLES:
+            return None
+        code = self.columns.get(role)
         if code is None:
             return None
         labels = getattr(self, ROLES[role])
@@ -220,13 +228,16 @@ class Votes(Ballots):
         """
         right_won = self.outcome < 0
         result = np.where(self.outcome == 0, 2, right_won)
-        found = self.weight[:, None] * np.eye(3)[result]
+        each = np.eye(3)[result]
+        found = self.weight[:, None] * each
         if self.share is not None:
             soft = np.flatnonzero(~np.isnan(self.share))
             share = self.share[soft]
             weight = self.weight[soft]
+            of_left = weight * share
+            of_right = weight * (1 - share)
             no_tie = 0 * share
-            found[soft] = np.stack([weight * share, weight * (1 - share), no_tie], axis=1)
+            found[soft] = np.stack([of_left, of_right, no_tie], axis=1)
         if self.sampling_weight is not None:
             mean = np.average(self.sampling_weight, weights=self.weight)
             stands = self.sampling_weight / mean
@@ -254,7 +265,8 @@ class Votes(Ballots):
             columns["sampling_weight"] = self.sampling_weight
         if (self.weight != 1).any():
             columns["weight"] = self.weight
-        columns |= {name: labelled(*level) for name, level in self.kept.items()}
+        for name, (code, levels) in self.kept.items():
+            columns[name] = labelled(code, levels)
         for k, name in enumerate(self.covariate_names):
             columns[name] = self.covariates[:, k]  # type: ignore[index]
         for name in ("judge", "group", "category"):
@@ -269,7 +281,8 @@ class Votes(Ballots):
     def with_level(self, by: str, code: np.ndarray, levels: tuple[str, ...]) -> "Votes":
         """Return the same with this level of each vote in a column, -1 where it has none."""
         if by in self.kept or by not in ROLES:
-            return replace(self, kept={**self.kept, by: (code, levels)})
+            kept = {**self.kept, by: (code, levels)}
+            return replace(self, kept=kept)
         own: dict[str, Any] = {by: code, ROLES[by]: levels}
         return replace(self, **own)
 
@@ -372,10 +385,12 @@ def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, 
     """Return which votes are duels that count, and how many do not, as `ReadSummary` names them."""
     own = votes.left == votes.right
     counted = ~own & (votes.weight > 0)
-    left_out: dict[str, Any] = {"n_self_duels": int(votes.weight[own].sum())}
+    n_own = votes.weight[own].sum()
+    left_out: dict[str, Any] = {"n_self_duels": int(n_own)}
     if tie_rule == "drop":
         tie = (votes.outcome == 0) & ~own
-        left_out["n_ties_dropped"] = int(votes.weight[tie].sum())
+        n_ties = votes.weight[tie].sum()
+        left_out["n_ties_dropped"] = int(n_ties)
         counted &= ~tie
     return counted, left_out
 
@@ -433,7 +448,8 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     key = np.sort((key << bits) | np.arange(n))
     row = key & ((1 << bits) - 1)
     key = key >> bits
-    new = np.append(True, key[1:] != key[:-1])[:n]
+    changes = key[1:] != key[:-1]
+    new = np.append(True, changes)[:n]
     place = np.empty(n, dtype=np.int64)
     place[row] = np.cumsum(new) - 1
     return row[new], place
@@ -456,7 +472,8 @@ def encode(
         return (), None
     entries = labels_of(labels, name)
     check_as_long(entries, n, name, like)
-    known = sorted({x for x in entries if x is not None})
+    distinct_labels = {x for x in entries if x is not None}
+    known = sorted(distinct_labels)
     index = {label: i for i, label in enumerate(known)}
     codes = [-1 if x is None else index[x] for x in entries]
     return tuple(known), np.array(codes, np.int32)
@@ -487,10 +504,13 @@ def as_whole(labels: list[str], beside: Iterable[str]) -> list[str]:
 
     pandas makes floats of whole numbers in a column with a missing value.
     """
-    made = all(label.endswith(".0") and label[:-2].isdecimal() for label in labels)
-    if made and all(map(str.isdecimal, beside)):
-        return [label[:-2] for label in labels]
-    return labels
+    whole = []
+    for label in labels:
+        before_point = label.removesuffix(".0")
+        if before_point == label or not before_point.isdecimal():
+            return labels
+        whole.append(before_point)
+    return whole if all(map(str.isdecimal, beside)) else labels
 
 
 def fingerprint(log: Any) -> str:
@@ -512,10 +532,11 @@ def fingerprint_of_votes(log: Any) -> str:
 def _digest(log: Any, start: str) -> str:
     found = sha256(start.encode())
     for part in fields(log):
-        if part.name != "read_summary":
-            value = getattr(log, part.name)
-            for piece in _pieces(value):
-                found.update(piece)
+        if part.name == "read_summary":
+            continue
+        value = getattr(log, part.name)
+        for piece in _pieces(value):
+            found.update(piece)
     return found.hexdigest()
 
 

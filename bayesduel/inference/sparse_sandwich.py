@@ -67,7 +67,8 @@ class CellVotes:
         seen = model.cells(duels, by_vote=True).seen
         weight = seen.added.sum(axis=1)
         won, _, tied = seen.added.T
-        points = (won + tied / 2) / np.maximum(weight, 1e-300)
+        won_by_first = won + tied / 2
+        points = won_by_first / np.maximum(weight, 1e-300)
         return cls(seen.of_vote, points, weight)
 
 
@@ -88,8 +89,9 @@ def robust_draws(
     effect = np.empty((n, len(graph.tightness)))
     remote = np.zeros(graph.n_arms)
     for start in range(0, n, BLOCK):
-        here = slice(start, min(start + BLOCK, n))
-        columns = here.stop - start
+        end = min(start + BLOCK, n)
+        here = slice(start, end)
+        columns = end - start
         n_clusters = by_arm.shape[1]
         noise = rng.standard_normal((n_clusters, columns), dtype=np.float32)
         own = rng.standard_normal((graph.n_arms, columns), dtype=np.float32)
@@ -101,8 +103,10 @@ def robust_draws(
         left = other - precision.along.T @ right
         turn = precision.covariance @ left
         pushed = right - precision.border @ turn
-        solved = precision.scores.solve_block(pushed.astype(np.float32), tolerance=DRAWN)
-        solved -= solved.mean(axis=0, dtype=float).astype(np.float32)
+        pushed = pushed.astype(np.float32)
+        solved = precision.scores.solve_block(pushed, tolerance=DRAWN)
+        level = solved.mean(axis=0, dtype=float)
+        solved -= level.astype(np.float32)
         centred = right - right.mean(axis=0)
         local = centred / diagonal[:, None]
         more = solved**2 - local**2
@@ -110,8 +114,10 @@ def robust_draws(
         score[here] = solved.T
         effect[here] = turn.T
     squares = by_arm.multiply(by_arm).sum(axis=1)
-    exact = np.asarray(squares).ravel().astype(float) + tau
-    variance = exact / diagonal**2 + remote / n
+    squares = np.asarray(squares).ravel()
+    exact = squares.astype(float) + tau
+    near = exact / diagonal**2
+    variance = near + remote / n
     error = np.sqrt(np.maximum(variance, 1e-12))
     score -= score.mean(axis=0)
     _stretch(score, error)
@@ -146,7 +152,7 @@ def robust_dataset(
     counts = {}
     for name, cluster in used.items():
         by_name[name] = robust_draws(found, votes, cluster, n, rng)
-        counts[name] = int(cluster.max()) + 1
+        counts[name] = _count_of(cluster)
     if auto == BOTH:
         _, cluster = distinct(used["judge"], used["group"])
         within = robust_draws(found, votes, cluster, n, rng)
@@ -188,11 +194,12 @@ def _of_arms(
     first = graph.first[votes.cell]
     second = graph.second[votes.cell]
     arms = np.concatenate([first, second])
-    shape = (graph.n_arms, int(cluster.max()) + 1)
+    shape = (graph.n_arms, _count_of(cluster))
     place = (arms, np.tile(cluster, 2))
     of_sides = np.concatenate([slope, -slope])
     gradient = sparse.csr_array((of_sides, place), shape=shape)
-    of_clusters = sparse.csr_array((np.tile(weight, 2), place), shape=shape)
+    curvature = np.tile(weight, 2)
+    of_clusters = sparse.csr_array((curvature, place), shape=shape)
     n_clusters = np.diff(gradient.indptr)
     arm = np.repeat(np.arange(graph.n_arms), n_clusters)
     variance = found.variance + found.precision.added
@@ -200,7 +207,8 @@ def _of_arms(
     gradient.data, moments = _adjusted(gradient.data, information, variance[arm])
     total = np.bincount(arm, moments, graph.n_arms)
     square = np.bincount(arm, moments**2, graph.n_arms)
-    degrees = _degrees(total + found.precision.scores.tau, square)
+    known = total + found.precision.scores.tau
+    degrees = _degrees(known, square)
     return gradient.astype(np.float32), degrees
 
 
@@ -208,7 +216,7 @@ def _of_effects(
     found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same of the coefficients, (p, clusters) and (p,)."""
-    n_clusters = int(cluster.max()) + 1
+    n_clusters = _count_of(cluster)
     tightness = found.graph.tightness
     gradients = np.zeros((len(tightness), n_clusters))
     degrees = np.zeros(len(tightness))
@@ -219,8 +227,14 @@ def _of_effects(
         variance = found.precision.covariance[k, k]
         gradients[k], moments = _adjusted(raw, information, variance)
         total = moments.sum() + tightness[k]
-        degrees[k] = _degrees(total, (moments**2).sum())
+        square = (moments**2).sum()
+        degrees[k] = _degrees(total, square)
     return gradients, degrees
+
+
+def _count_of(cluster: np.ndarray) -> int:
+    """Return how many clusters there are, numbered from 0."""
+    return int(cluster.max()) + 1
 
 
 def _adjusted(
@@ -231,7 +245,8 @@ def _adjusted(
     left = 1 - share
     squares = (information**2).sum()
     surplus = (gradient**2 - information * left).sum()
-    apart = max(0.0, surplus / max(squares, 1e-30))
+    excess = surplus / max(squares, 1e-30)
+    apart = max(0.0, excess)
     moments = information + apart * information**2
     return gradient / np.sqrt(left), moments
 

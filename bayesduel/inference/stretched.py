@@ -62,7 +62,7 @@ def stretched(
     names = np.atleast_1d(group.attrs["blocks"])
     blocks = [str(name) for name in names]
     known = _free(fit, model, draws)
-    columns = [known[name].reshape(len(known[name]), -1) for name in blocks]
+    columns = [_by_draw(known[name]) for name in blocks]
     x = np.column_stack(columns)
     mean = x.mean(axis=0)
     root = _root(group["covariance"].to_numpy())
@@ -75,9 +75,10 @@ def stretched(
     lengths = np.atleast_1d(group.attrs["lengths"])
     ends = np.cumsum(lengths)[:-1]
     found = dict(draws)
-    by_block = (np.split(values, ends, axis=-1) for values in (mean, away, degrees))
-    parts = zip(blocks, *by_block, strict=True)
-    for name, middle, part, own in parts:
+    means = np.split(mean, ends)
+    deviations = np.split(away, ends, axis=-1)
+    degrees_by_block = np.split(degrees, ends)
+    for name, middle, part, own in zip(blocks, means, deviations, degrees_by_block, strict=True):
         if name == "score_free":
             of_arm = centre(part) * _heavier(of_scores, order)
             level = of_arm.mean(axis=1, keepdims=True)
@@ -86,7 +87,8 @@ def stretched(
             # of a deviation, whose last axis is that of the arms, they are those of its arm
             of_own_arm = np.resize(of_scores, len(own))
             own = np.where(np.isnan(own), of_own_arm, own)
-            moved = middle + part * _heavier(own, order)
+            heavier = part * _heavier(own, order)
+            moved = middle + heavier
             found[name] = moved.reshape(known[name].shape)
     labels = group["arm"].to_numpy()
     arms = tuple(str(label) for label in labels)
@@ -101,6 +103,11 @@ def stretched(
     return found
 
 
+def _by_draw(values: np.ndarray) -> np.ndarray:
+    """Return draws of any shape as a table, a row per draw."""
+    return values.reshape(len(values), -1)
+
+
 def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray]:
     """Return the draws with the free numbers that a covariance is of.
 
@@ -109,8 +116,10 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     """
     found = dict(draws)
     rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    scales = {name: values for name, values in draws.items() if name in model.scales}
-    columns = {name: values.reshape(len(values), -1) for name, values in scales.items()}
+    columns = {}
+    for name, values in draws.items():
+        if name in model.scales:
+            columns[name] = _by_draw(values)
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -123,7 +132,8 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         for k in range(n):
             one = {}
             for name, values in columns.items():
-                one[name] = values[k] if values.shape[1] > 1 else values[k, 0]
+                _, width = values.shape
+                one[name] = values[k] if width > 1 else values[k, 0]
             covariance = part.covariance(one, levels)
             if covariance is None:
                 break
@@ -145,7 +155,8 @@ def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.n
         if name == variable:
             continue
         degrees = at[f"{name}_degrees_cluster"].to_numpy()
-        away = at[variable].to_numpy() * _heavier(degrees, level)
+        normal = at[variable].to_numpy()
+        away = normal * _heavier(degrees, level)
         if name == "score":
             away -= away.mean(axis=1, keepdims=True)
         own = draws[name]
@@ -182,5 +193,6 @@ def _root(covariance: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(covariance)
-        scaled = vectors * np.sqrt(np.maximum(values, 0.0))
+        roots = np.sqrt(np.maximum(values, 0.0))
+        scaled = vectors * roots
         return scaled @ vectors.T

@@ -1,6 +1,5 @@
 """Report section: the leaderboard, one row per arm, and the comparison of two arms."""
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -49,16 +48,15 @@ def leaderboard_section(
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None
-    return Section(
-        id="ranking",
-        title="Leaderboard",
-        body=blocks(
-            Text(note, "alarm") if note else None,
-            None if winners.groups() is None else Text(across_words(noun), "alarm"),
-            _table(winners, duels, ratings, noun, views or {}, whole),
-            *_comparison(winners, duels, ratings, noun),
-        ),
-    )
+    before = []
+    if note:
+        before.append(Text(note, "alarm"))
+    if winners.groups() is not None:
+        before.append(Text(across_words(noun), "alarm"))
+    table = _table(winners, duels, ratings, noun, views or {}, whole)
+    comparison = _comparison(winners, duels, ratings, noun)
+    body = blocks(*before, table, *comparison)
+    return Section(id="ranking", title="Leaderboard", body=body)
 
 
 def period_views(
@@ -77,30 +75,44 @@ def period_views(
     drawn = fit["posterior"].dataset["rating"]
     if drawn[0, 0].size > VIEWED:
         return {}
-    rating = np.moveaxis(drawn.to_numpy().reshape(-1, *drawn.shape[2:]), 0, -1)  # period, arm, draw
+    by_draw = drawn.to_numpy().reshape(-1, *drawn.shape[2:])
+    rating = np.moveaxis(by_draw, 0, -1)  # period, arm, draw
     arms = drawn["arm"].to_numpy()
-    anchor = scores.attrs["anchor"]
     told = scores.attrs
-    origin = rating.mean(1) if anchor is None else rating[:, list(arms).index(anchor)]
-    points = told["points"] + told["points_per_unit"] * (rating - origin[:, None])
+    anchor = told["anchor"]
+    if anchor is None:
+        origin = rating.mean(1)
+    else:
+        origin = rating[:, list(arms).index(anchor)]
+    away = rating - origin[:, None]
+    points = told["points"] + told["points_per_unit"] * away
     kept = np.isin(arms, scores.index)  # without retired arms
-    ranks = (-rating[:, kept]).argsort(1).argsort(1) + 1
-    place = {"rating": points[:, kept], "rank": ranks}
+    points = points[:, kept]
+    best_first = (-rating[:, kept]).argsort(1)
+    ranks = best_first.argsort(1) + 1
     at = term.columns(duels)["period_of_cell"] * duels.n_sides
-    n = len(rating) * duels.n_sides
+    n_periods = len(rating)
+    n = n_periods * duels.n_sides
     met = np.bincount(at + votes.left, votes.weight, n)
     met += np.bincount(at + votes.right, votes.weight, n)
+    n_duels = met.reshape(n_periods, -1)
     if duels.teams is not None:
-        met = (met.reshape(len(rating), -1) @ duels.teams.matrix(len(arms))).ravel()
+        n_duels = n_duels @ duels.teams.matrix(len(arms))
 
     views = {}
-    for k in range(len(rating) - 2, -1, -1):
-        columns = {"arm": arms[kept], "duels": met[k * len(arms) : (k + 1) * len(arms)][kept]}
-        for name, values in place.items():
-            low, high = eti(values[k], told["ci_prob"])
-            mean = "rating" if name == "rating" else "rank_mean"
-            columns |= {mean: values[k].mean(1), f"{name}_lower": low, f"{name}_upper": high}
-        views[str(drawn["period"].to_numpy()[k])[:10]] = pd.DataFrame(columns)
+    periods = drawn["period"].to_numpy()
+    for k in reversed(range(n_periods - 1)):
+        columns = {"arm": arms[kept], "duels": n_duels[k, kept]}
+        for name, mean, values in (
+            ("rating", "rating", points[k]),
+            ("rank", "rank_mean", ranks[k]),
+        ):
+            low, high = eti(values, told["ci_prob"])
+            columns[mean] = values.mean(1)
+            columns[f"{name}_lower"] = low
+            columns[f"{name}_upper"] = high
+        date = str(periods[k])[:10]
+        views[date] = pd.DataFrame(columns)
     return views
 
 
@@ -113,47 +125,58 @@ def _table(
     whole: str,
 ) -> Table:
     frame = winners.table()
-    level = f"{100 * winners.attrs['confidence']:g} %"
+    confidence = 100 * winners.attrs["confidence"]
+    level = f"{confidence:g} %"
     n_arms = len(frame)
     shown = min(n_arms, TABLE_ARMS)  # the files have all
-    frame = frame.head(shown).assign(duels=duels.summary()["duels"])
+    n_duels = duels.summary()["duels"]
+    frame = frame.head(shown).assign(duels=n_duels)
     name = "win rate"
     words = f"{against_words(winners, noun)} (Borda score)"
     if ratings is not None:
         name = "rating"
-        words = f"Elo points; the average {noun} has {ratings['rating'].mean():.0f}"
+        average = ratings["rating"].mean()
+        words = f"Elo points; the average {noun} has {average:.0f}"
         frame = frame.join(ratings[list(RATING)])
-    further = ["tier"] if int(winners["tier"].max()) > 1 else []
-    if (groups := winners.groups()) is not None:
-        further = [*further, "group"]
-        frame["group"] = [groups[str(arm)] for arm in frame.index]
-    more = first_rows(shown, n_arms, f" {plural(noun)}")
-    ranks = f"rank interval\n({level})"
+    further = []
+    if int(winners["tier"].max()) > 1:
+        further.append("tier")
+    labels = [str(arm) for arm in frame.index]
+    groups = winners.groups()
+    if groups is not None:
+        further.append("group")
+        frame["group"] = [groups[label] for label in labels]
+    nouns = plural(noun)
+    mean, *_ = _ends(frame)
+    order = order_words(frame[mean].to_numpy(), noun)
+    more = first_rows(shown, n_arms, f" {nouns}")
+    tier_ends = np.flatnonzero(np.diff(frame["tier"]))
+    of_views = {}
+    for label, view in views.items():
+        ranked = view.sort_values("rank_mean", kind="stable")
+        of_views[label] = _rows(ranked, further)
     return Table(
         columns="nlnbnn" + "n" * len(further),
         heads=(
             "rank",
             noun,
-            name.replace("expected ", "expected\n"),
+            name,
             f"{level} interval",
-            ranks,
+            f"rank interval\n({level})",
             "duels",
             *further,
         ),
-        rows=_rows(frame.reset_index(names="arm"), further, page_names(map(str, frame.index))),
-        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(frame["tier"]))),
+        rows=_rows(frame.reset_index(names="arm"), further, page_names(labels)),
+        rules=tuple(int(k) + 1 for k in tier_ends),
         full=True,
-        caption=f"{name.capitalize()}: {words}. {RANK_INTERVAL.format(noun, plural(noun))} "
+        caption=f"{name.capitalize()}: {words}. {RANK_INTERVAL.format(noun, nouns)} "
         "To say who is above whom, quote the joint rank range, under Win rates and tiers."
-        f"{order_words(frame[_ends(frame)[0]].to_numpy(), noun)}{more}",
+        f"{order}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
         sought=noun,
         board=True,
-        views={
-            label: _rows(view.sort_values("rank_mean", kind="stable"), further)
-            for label, view in views.items()
-        },
+        views=of_views,
         whole=whole,
     )
 
@@ -170,18 +193,22 @@ def _rows(
     found = []
     rated = "rating" in frame
     columns = [frame[name].to_numpy() for name in _ends(frame)]
-    for k, (row, bar) in enumerate(zip(frame.to_dict("records"), bars(*columns), strict=True)):
-        mean, low, high = (f"{c[k]:.0f}" if rated else percent(c[k]) for c in columns)
+    rows = frame.to_dict("records")
+    shown = zip(rows, bars(*columns), *columns, strict=True)
+    for rank, (row, bar, *ends) in enumerate(shown, 1):
+        mean, low, high = (f"{end:.0f}" if rated else percent(end) for end in ends)
         arm = str(row["arm"])
-        cells = (
-            f"{k + 1}",
+        cells = [
+            f"{rank}",
             Cell(arm, id=f"arm-{names[arm]}") if names else arm,
             mean if rated else f"{mean} %",
             Cell(f"{low} to {high}", bar=bar),
             rank_range(row["rank_lower"], row["rank_upper"]),
             f"{row['duels']:,.0f}",
-        )
-        found.append((*cells, *(f"{row[name]}" if name in row else "" for name in further)))
+        ]
+        for name in further:
+            cells.append(f"{row.get(name, '')}")
+        found.append(tuple(cells))
     return tuple(found)
 
 
@@ -195,10 +222,15 @@ def page_names(arms: Iterable[str], known: Mapping[str, str] | None = None) -> d
     for arm in arms:
         if arm in found:
             continue
-        plain = re.sub(r"[^a-z0-9]+", "-", arm.lower())[:40].strip("-") or "x"
-        free = (f"{plain}{'-' * (k > 1)}{k if k > 1 else ''}" for k in itertools.count(1))
-        found[arm] = next(n for n in free if n not in taken and not RESERVED.fullmatch(n))
-        taken.add(found[arm])
+        hyphened = re.sub(r"[^a-z0-9]+", "-", arm.lower())
+        plain = hyphened[:40].strip("-") or "x"
+        name = plain
+        number = 1
+        while name in taken or RESERVED.fullmatch(name):
+            number += 1
+            name = f"{plain}-{number}"
+        found[arm] = name
+        taken.add(name)
     return found
 
 
@@ -232,11 +264,13 @@ def counts_of_pairs(
             (first, second, (pairs.first_wins, pairs.second_wins)),
             (second, first, (pairs.second_wins, pairs.first_wins)),
         ):
-            met = np.flatnonzero((own == k) & (other >= 0))
+            pair = np.flatnonzero((own == k) & (other >= 0))
+            opponent = other[pair]
             for row, values in zip(counts, (*sides, pairs.ties), strict=True):
-                row[other[met]] = values[met]
+                row[opponent] = values[pair]
         won, lost, tied = counts
-        return found | {"duels": won + lost + tied, "won": won, "lost": lost, "tied": tied}
+        met = won + lost + tied
+        return found | {"duels": met, "won": won, "lost": lost, "tied": tied}
 
     return numbers
 
@@ -244,17 +278,20 @@ def counts_of_pairs(
 def _data(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -> Mapping[str, Any]:
     """Return the columns of its files, numbers not rounded."""
     frame = winners.table()
-    counts = duels.summary()
-    best = winners["winner_share"].sel(criterion="copeland").to_series()
-    rated = {} if ratings is None else ratings.loc[frame.index].filter(like="rating")
-    return {
-        "rank": range(1, len(frame) + 1),
-        "arm": list(frame.index),
-        **{name: rated[name].to_numpy() for name in rated},
-        **{str(name): frame[name].to_numpy() for name in frame},
-        "copeland_share": best[frame.index].to_numpy(),
-        **{name: counts.loc[frame.index, name].to_numpy() for name in counts},
-    }
+    arms = frame.index
+    copeland = winners["winner_share"].sel(criterion="copeland")
+    shares = copeland.to_series()
+    share = shares[arms].to_frame("copeland_share")
+    counts = duels.summary().loc[arms]
+    parts = [frame, share, counts]
+    if ratings is not None:
+        rated = ratings.loc[arms].filter(like="rating")
+        parts.insert(0, rated)
+    found: dict[str, Any] = {"rank": range(1, len(arms) + 1), "arm": list(arms)}
+    for part in parts:
+        for name in part:
+            found[str(name)] = part[name].to_numpy()
+    return found
 
 
 def _comparison(
@@ -265,18 +302,21 @@ def _comparison(
 ) -> tuple[Block, ...]:
     """Return the block in which a reader compares two arms; of many, by their ratings."""
     order = winners["order"].values
-    arms = [str(arm) for arm in winners["arm"].values[order]]
+    in_order = winners["arm"].values[order]
+    arms = [str(arm) for arm in in_order]
     if "preference_mean" not in winners:
         words = f"Pairs of more than {TABLE_ARMS:,} {plural(noun)} are not compared on a page."
         return (Text(words, "small"),)
     of = counts_of_pairs(winners, duels, arms)
     first = arms[:PAIRED]
-    above = [
-        {name: values[k + 1 : PAIRED].round(3).tolist() for name, values in of(arm).items()}
-        for k, arm in enumerate(first)
-    ]
-    names = ("mean", "lower", "upper", "beats", "won", "lost", "tied")
-    found = {name: list(itertools.chain(*(row[name] for row in above))) for name in names}
+    found: dict[str, list[float]] = {}
+    for name in ("mean", "lower", "upper", "beats", "won", "lost", "tied"):
+        found[name] = []
+    for k, arm in enumerate(first):
+        numbers = of(arm)
+        for name, values in found.items():
+            of_lower = numbers[name][k + 1 : PAIRED]
+            values += of_lower.round(3).tolist()
     data = {
         "arms": first,
         "nouns": plural(noun),
@@ -284,12 +324,14 @@ def _comparison(
         "pairs": found,
         "ties": bool(duels.n_ties),
     }
-    data |= {name: float(winners.attrs[name]) for name in ("rope", "confidence")}
+    for name in ("rope", "confidence"):
+        data[name] = float(winners.attrs[name])
     if len(arms) == len(first):
         return (Compare(data),)
-    words = f"The first {count(PAIRED, noun)} can be compared."
+    n_paired = count(PAIRED, noun)
+    words = f"The first {n_paired} can be compared."
     if ratings is not None:
         rating = [round(float(x), 1) for x in ratings.loc[arms, "rating"]]
         data |= {"arms": arms, "rating": rating}
-        words = f"Beyond the first {count(PAIRED, noun)}, the comparison uses only ratings."
+        words = f"Beyond the first {n_paired}, the comparison uses only ratings."
     return Compare(data), Text(words, "small")

@@ -51,7 +51,8 @@ class Edition:
 
     def to_json(self) -> str:
         """Return it as its file holds it."""
-        return to_json({"date": self.date, **self.about, "ranking": [*self.rows.values()]})
+        ranking = list(self.rows.values())
+        return to_json({"date": self.date, **self.about, "ranking": ranking})
 
 
 def site(
@@ -117,20 +118,26 @@ def site(
     if isinstance(log, dict):
         raise TypeError("log should be one log or fit; a site of several is a site each")
     held = _memory(folder)
-    today = datetime.now(UTC).date().isoformat() if date is None else _date(date, "date")
-    if held["editions"] and today < held["editions"][-1]:
-        last = held["editions"][-1]
+    if date is None:
+        today = datetime.now(UTC).date().isoformat()
+    else:
+        today = _date(date, "date")
+    dates = held["editions"]
+    last = dates[-1] if dates else ""
+    if today < last:
         raise ValueError(f"date should not be before that of the last edition, {last}, got {today}")
     one = analysed(log, duels, options, step)
     if not isinstance(one, Analysis):
-        raise TypeError(f"log should be a Duels or a fit, got {type(one).__name__}")
-    earlier = [_edition(folder, old) for old in held["editions"] if old < today]
+        kind = type(one).__name__
+        raise TypeError(f"log should be a Duels or a fit, got {kind}")
+    earlier = [_edition(folder, old) for old in dates if old < today]
     step("writing pages")
     title = title or held["title"]
     parts = sections(one, command=command)
     made = _Pages(one, title, today, earlier, held["pages"], parts)
+    read = files_read({"": log}, duels)
     for name in (INDEX, MEMORY):
-        check_not_read(folder / name, files_read({"": log}, duels), "folder")
+        check_not_read(folder / name, read, "folder")
     write_texts(folder, made.texts())
     return folder / INDEX
 
@@ -146,13 +153,18 @@ def _memory(folder: Path) -> dict[str, Any]:
             )
         return {"title": None, "editions": [], "pages": {}}
     held = _json(path)
-    held = {"title": None} | held if isinstance(held, dict) else {}
-    pages, editions, title = (held.get(name) for name in ("pages", "editions", "title"))
+    if not isinstance(held, dict):
+        held = {}
+    pages = held.get("pages")
+    editions = held.get("editions")
+    title = held.get("title")
     names = [str(name) for name in pages.values()] if isinstance(pages, dict) else [""]
-    if not all(map(NAME.fullmatch, names)) or len({*names}) < len(names):
+    named = all(map(NAME.fullmatch, names))
+    distinct = set(names)
+    if not named or len(distinct) < len(names):
         raise ValueError(f"{path} is damaged: pages should be names of small letters and digits")
     titled = title is None or isinstance(title, str)
-    if not held or not titled or not isinstance(editions, list):
+    if not titled or not isinstance(editions, list):
         raise ValueError(f"{path} is damaged: it should have a title and a list of editions")
     for old in editions:
         _date(old, f"{path} is damaged: an edition")
@@ -161,18 +173,19 @@ def _memory(folder: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text)
     except (RecursionError, ValueError) as error:
         raise ValueError(f"{path} is damaged: it should be JSON: {error}") from None
 
 
 def _date(value: Any, name: str) -> str:
     try:
-        return datetime.strptime(value, "%Y-%m-%d").date().isoformat()
+        midnight = datetime.strptime(value, "%Y-%m-%d")
     except (TypeError, ValueError):
-        raise ValueError(
-            f'{name} should be a date such as "2026-11-25", got {shown_value(value)}'
-        ) from None
+        got = shown_value(value)
+        raise ValueError(f'{name} should be a date such as "2026-11-25", got {got}') from None
+    return midnight.date().isoformat()
 
 
 def _edition(folder: Path, day: str) -> Edition:
@@ -185,14 +198,18 @@ def _edition(folder: Path, day: str) -> Edition:
             f"{path} is damaged: each row of the ranking should have an arm and the numbers "
             f"{join(NUMBERS)} (borda_mean of an earlier version is now called win_rate)"
         )
-    return Edition(day, {row["arm"]: row for row in rows}, {**held, "date": day})
+    by_arm = {row["arm"]: row for row in rows}
+    return Edition(day, by_arm, {**held, "date": day})
 
 
 def _whole(row: Any) -> bool:
     """Return whether a row of an earlier edition has what is read of it."""
     if not isinstance(row, dict) or not isinstance(row.get("arm"), str):
         return False
-    read = [row.get(name) for name in (*NUMBERS, *(("rating",) if "rating" in row else ()))]
+    names = [*NUMBERS]
+    if "rating" in row:
+        names.append("rating")
+    read = [row.get(name) for name in names]
     return all(isinstance(x, int | float) and math.isfinite(x) for x in read)
 
 
@@ -222,38 +239,47 @@ class _Pages:
         self._parts = parts
         self._board = next(part for part in parts if part.id == "ranking")
         content = self._board.tables["ranking"].content
-        rows = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+        rows = _as_rows(content)
+        attrs = one.winners.attrs
         about = {
-            "verdict": str(one.winners.attrs["verdict"]),
-            "model": str(one.winners.attrs["model"]),
+            "verdict": str(attrs["verdict"]),
+            "model": str(attrs["model"]),
             "duels": one.duels.n_duels,
         }
-        self._now = Edition(today, {str(row["arm"]): row for row in rows}, about)
+        by_arm = {str(row["arm"]): row for row in rows}
+        self._now = Edition(today, by_arm, about)
         self._earlier = earlier
         self._names = page_names(self._now.rows, known)
-        self._links = {arm: Cell(arm, href=f"{name}.html") for arm, name in self._names.items()}
+        self._links = {}
+        for arm, name in self._names.items():
+            self._links[arm] = Cell(arm, href=f"{name}.html")
         self._gone = [arm for arm in known if arm not in self._now.rows]
-        self._level = f"{100 * one.winners.attrs['confidence']:g} %"
+        confidence = 100 * attrs["confidence"]
+        self._level = f"{confidence:g} %"
         self._pairs = counts_of_pairs(one.by_pair, one.duels, [*self._now.rows])
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the text of each file."""
-        days = [*(old.date for old in self._earlier), self._now.date]
+        today = self._now.date
+        days = [*(old.date for old in self._earlier), today]
         yield INDEX, self._index()
         yield from assets().items()
-        yield "ranking.json", self._now.to_json()
-        yield f"editions/{self._now.date}.json", self._now.to_json()
-        for arm in self._now.rows:
+        ranking = self._now.to_json()
+        yield "ranking.json", ranking
+        yield f"editions/{today}.json", ranking
+        for arm, row in self._now.rows.items():
+            name = self._names[arm]
             opponents = self._opponents(arm)
-            yield f"arms/{self._names[arm]}.html", self._page(arm, self._arm(arm, opponents))
-            held = {"date": self._now.date, **self._now.rows[arm]}
-            rows = zip(*opponents.values(), strict=True)
-            listed = [dict(zip(opponents, row, strict=True)) for row in rows]
-            held |= {"opponents": listed, "editions": self._past(arm)}
+            parts = self._arm(arm, opponents)
+            yield f"arms/{name}.html", self._page(arm, parts)
+            held = {"date": today, **row}
+            held["opponents"] = _as_rows(opponents)
+            held["editions"] = self._past(arm)
             text = json.dumps(held, ensure_ascii=False, allow_nan=False)
-            yield f"arms/{self._names[arm]}.json", text
+            yield f"arms/{name}.json", text
         for arm in self._gone:
-            yield f"arms/{self._names[arm]}.html", self._page(arm, self._absent(arm))
+            parts = self._absent(arm)
+            yield f"arms/{self._names[arm]}.html", self._page(arm, parts)
         memory = {"title": self._given, "editions": days, "pages": self._names}
         yield MEMORY, to_json(memory)
 
@@ -262,42 +288,40 @@ class _Pages:
 
     def _index(self) -> str:
         board = self._board
-        last = self._earlier[-1] if self._earlier else None
         table = board.tables["ranking"]
-        changes = {} if last is None else _changes(last.rows, self._now.rows)
-        rows = tuple(
-            (
-                row[0],
-                replace(row[1], href=f"arms/{self._names[arm]}.html"),
-                *row[2:],
-                *((_moved(changes[arm]),) if last is not None else ()),
-            )
-            for arm, row in zip(self._now.rows, table.cells, strict=False)
-        )
-        linked = replace(table, rows=rows)
+        last = self._earlier[-1] if self._earlier else None
+        changes = _changes(last.rows, self._now.rows) if last is not None else {}
+        rows = []
+        for arm, cells in zip(self._now.rows, table.cells, strict=False):
+            rank, label, *further = cells
+            link = replace(label, href=f"arms/{self._names[arm]}.html")
+            row = [rank, link, *further]
+            if last is not None:
+                row.append(_moved(changes[arm]))
+            rows.append(tuple(row))
+        linked = replace(table, rows=tuple(rows))
+        words = None
         if last is not None:
             heads = (*table.heads, f"since\n{last.date}")
             linked = replace(linked, columns=f"{table.columns}t", heads=heads)
-        body = tuple(linked if block is table else block for block in board.body)
-        board = replace(
-            board,
-            body=blocks(_words(last, self._now, changes, self._one.noun) if last else None, *body),
-        )
+            words = _words(last, self._now, changes, self._one.noun)
+        body = [linked if block is table else block for block in board.body]
+        board = replace(board, body=blocks(words, *body))
         parts = [board if part is self._board else part for part in self._parts]
-        return page(self._title, {"": [*parts, self._editions()]}, subject="paired comparisons")
+        parts.append(self._editions())
+        return page(self._title, {"": parts}, subject="paired comparisons")
 
     def _editions(self) -> Section:
-        rows = tuple(
-            (
-                Cell(old.date, href=f"editions/{old.date}.json"),
-                next(iter(old.rows), ""),
-                f"{len(old.rows):,}",
-                f"{old.about['duels']:,}" if isinstance(old.about.get("duels"), int) else "",
-            )
-            for old in (self._now, *reversed(self._earlier))
-        )
+        rows = []
+        for old in (self._now, *reversed(self._earlier)):
+            date = Cell(old.date, href=f"editions/{old.date}.json")
+            first = next(iter(old.rows), "")
+            n_arms = f"{len(old.rows):,}"
+            n_duels = old.about.get("duels")
+            duels = f"{n_duels:,}" if isinstance(n_duels, int) else ""
+            rows.append((date, first, n_arms, duels))
         heads = ("edition", "first", plural(self._one.noun), "duels")
-        table = Table(columns="tlnn", heads=heads, rows=rows)
+        table = Table(columns="tlnn", heads=heads, rows=tuple(rows))
         return Section(id="editions", title="Editions", body=blocks(table))
 
     def _arm(self, arm: str, opponents: Mapping[str, list[Any]]) -> list[Section]:
@@ -308,67 +332,79 @@ class _Pages:
         if "rating" in row:
             words.insert(0, f"Rating: {rating_words(row)}.")
         ties = f", {row['ties']:,.0f} tied" if one.duels.n_ties else ""
-        words.append(
-            f"{row['duels']:,.0f} duels with {count(int(row['opponents']), 'opponent')}: "
-            f"{row['wins']:,.0f} won, {row['losses']:,.0f} lost{ties}."
-        )
+        met = count(int(row["opponents"]), "opponent")
+        won_and_lost = f"{row['wins']:,.0f} won, {row['losses']:,.0f} lost"
+        words.append(f"{row['duels']:,.0f} duels with {met}: {won_and_lost}{ties}.")
         ranks = rank_range(row["rank_lower"], row["rank_upper"])
+        n_arms = f"{len(self._now.rows):,}"
+        controlled = controlled_words(one, "ranks are those")
+        note = f"Edition of {self._now.date}. {controlled}"
         said = Verdict(
-            headline=f"Rank {row['rank']} of {len(self._now.rows):,} ({self._level} interval: "
-            f"{ranks}).",
+            headline=f"Rank {row['rank']} of {n_arms} ({self._level} interval: {ranks}).",
             text=(" ".join(words),),
-            note=f"Edition of {self._now.date}. {controlled_words(one, 'ranks are those')}".strip(),
+            note=note.strip(),
         )
-        found = [Section(id="verdict", body=blocks(said)), self._against(arm, opponents)]
-        return [*found, *self._history(arm)]
+        verdict = Section(id="verdict", body=blocks(said))
+        against = self._against(arm, opponents)
+        return [verdict, against, *self._history(arm)]
 
     def _absent(self, arm: str) -> list[Section]:
         """Return the sections of the page of an arm that the log has no longer."""
         said = Verdict(headline=f"Not in the edition of {self._now.date}.", settled=False)
-        return [Section(id="verdict", body=blocks(said)), *self._history(arm)]
+        verdict = Section(id="verdict", body=blocks(said))
+        return [verdict, *self._history(arm)]
 
     def _opponents(self, arm: str) -> dict[str, list[Any]]:
         """Return the opponents that the page of an arm lists, by rank: their numbers by name."""
         numbers = self._pairs(arm)
-        at = int(self._now.rows[arm]["rank"]) - 1
-        places = np.arange(len(self._now.rows))
-        listed = np.flatnonzero(
-            (places != at)
-            & ((len(places) <= ALL) | (numbers["duels"] > 0) | (np.abs(places - at) <= NEAREST))
-        )
-        rows = [*self._now.rows.values()]
-        found = {name: [rows[k][name] for k in listed.tolist()] for name in ("rank", "arm")}
-        return found | {name: values[listed].tolist() for name, values in numbers.items()}
+        rows = list(self._now.rows.values())
+        own = int(self._now.rows[arm]["rank"]) - 1
+        places = np.arange(len(rows))
+        met = numbers["duels"] > 0
+        near = np.abs(places - own) <= NEAREST
+        shown = met | near
+        if len(rows) <= ALL:
+            shown[:] = True
+        shown[own] = False
+        listed = np.flatnonzero(shown)
+        opponents = [rows[k] for k in listed.tolist()]
+        found = {name: [row[name] for row in opponents] for name in ("rank", "arm")}
+        for name, values in numbers.items():
+            found[name] = values[listed].tolist()
+        return found
 
     def _against(self, arm: str, opponents: Mapping[str, list[Any]]) -> Section:
         """Return the section on the opponents of an arm, given by column."""
-        tied = bool(self._one.duels.n_ties)
         modelled = "mean" in opponents
-        counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
+        counts = ["duels", "won", "lost"]
+        if self._one.duels.n_ties:
+            counts.append("tied")
         name = "win rate"
         columns: list[tuple[str, str, list[str | Cell]]] = [
             ("n", "rank", [f"{rank}" for rank in opponents["rank"]]),
             ("l", "opponent", [self._links[other] for other in opponents["arm"]]),
         ]
         if modelled:
-            ends = [opponents[end] for end in ("mean", "lower", "upper")]
-            columns += [
-                ("n", name, [f"{percent(mean)} %" for mean in ends[0]]),
-                ("b", f"{self._level} interval", [*map(_interval, *ends)]),
-            ]
-        columns += [("n", head, [f"{n:,.0f}" for n in opponents[head]]) for head in counts]
+            means = opponents["mean"]
+            intervals = map(_interval, means, opponents["lower"], opponents["upper"])
+            columns.append(("n", name, [f"{percent(mean)} %" for mean in means]))
+            columns.append(("b", f"{self._level} interval", list(intervals)))
+        for head in counts:
+            columns.append(("n", head, [f"{n:,.0f}" for n in opponents[head]]))
         letters, heads, cells = zip(*columns, strict=True)
-        some = len(opponents["arm"]) < len(self._now.rows) - 1
-        caption = (
-            f"{name.capitalize()} of {join([arm])} by the model {self._one.by_pair.attrs['model']}."
-        )
+        caption = ""
+        if modelled:
+            model = self._one.by_pair.attrs["model"]
+            caption = f"{name.capitalize()} of {join([arm])} by the model {model}."
+        n_others = len(self._now.rows) - 1
+        if len(opponents["arm"]) < n_others:
+            caption += f" Opponents met, and the {NEAREST} nearest in rank to either side."
         table = Table(
             columns="".join(letters),
             heads=heads,
             rows=tuple(zip(*cells, strict=True)),
             full=True,
-            caption=caption * modelled
-            + f" Opponents met, and the {NEAREST} nearest in rank to either side." * some,
+            caption=caption,
             board=True,
             file=f"{self._names[arm]}.json",
         )
@@ -377,39 +413,44 @@ class _Pages:
     def _past(self, arm: str) -> list[Row]:
         """Return date, rank and rating of an arm in every edition, the newest first."""
         kept = (*NUMBERS, "rating")
-        return [
-            {
-                "date": old.date,
-                **{name: old.rows[arm][name] for name in kept if name in old.rows[arm]},
-            }
-            for old in (self._now, *reversed(self._earlier))
-            if arm in old.rows
-        ]
+        found = []
+        for old in (self._now, *reversed(self._earlier)):
+            row = old.rows.get(arm)
+            if row is None:
+                continue
+            numbers = {name: row[name] for name in kept if name in row}
+            found.append({"date": old.date, **numbers})
+        return found
 
     def _history(self, arm: str) -> list[Section]:
         """Return the section on earlier editions, if there are any."""
         past = self._past(arm)
         if not self._earlier or not past:
             return []
-        rows = tuple(
-            (
-                old["date"],
-                f"{old['rank']}",
-                rank_range(old["rank_lower"], old["rank_upper"]),
-                f"{old['rating']:.0f}" if "rating" in old else f"{percent(old['win_rate'])} %",
-            )
-            for old in past
-        )
+        rows = []
+        for old in past:
+            score = f"{percent(old['win_rate'])} %"
+            if "rating" in old:
+                score = f"{old['rating']:.0f}"
+            ranks = rank_range(old["rank_lower"], old["rank_upper"])
+            rows.append((old["date"], f"{old['rank']}", ranks, score))
         name = "rating" if "rating" in past[0] else "win rate"
-        table = Table(columns="tnnn", heads=("edition", "rank", "rank interval", name), rows=rows)
+        heads = ("edition", "rank", "rank interval", name)
+        table = Table(columns="tnnn", heads=heads, rows=tuple(rows))
         return [Section(id="editions", title="Editions", body=blocks(table))]
 
 
+def _as_rows(columns: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Return columns as rows, values by name."""
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
 def _interval(mean: float, lower: float, upper: float) -> Cell:
+    start = 100 * lower
     middle = 100 * mean
-    low = 100 * lower
-    high = 100 * upper
-    bar = round(low, 1), round(middle, 1), round(high - low, 1)
+    width = 100 * upper - start
+    bar = round(start, 1), round(middle, 1), round(width, 1)
     return Cell(f"{percent(lower)} to {percent(upper)}", bar=bar)
 
 
@@ -423,7 +464,8 @@ def _changes(old: Mapping[str, Row], new: Mapping[str, Row]) -> dict[str, tuple[
     place = {arm: k for k, arm in enumerate(before)}
     found: dict[str, tuple[int, bool] | None] = dict.fromkeys(new)
     for k, (arm, there) in enumerate(zip(both, before, strict=True)):
-        inside = old[arm]["rank_lower"] <= old[there]["rank"] <= old[arm]["rank_upper"]
+        own = old[arm]
+        inside = own["rank_lower"] <= old[there]["rank"] <= own["rank_upper"]
         found[arm] = place[arm] - k, not inside
     return found
 
@@ -432,8 +474,10 @@ def _moved(change: tuple[int, bool] | None) -> Cell:
     if change is None:
         return Cell("new")
     places, out = change
-    words = f"{'up' if places > 0 else 'down'} {abs(places)}" if places else "same"
-    return Cell(words, style="strong" if places and out else "plain")
+    if not places:
+        return Cell("same", style="plain")
+    direction = "up" if places > 0 else "down"
+    return Cell(f"{direction} {abs(places)}", style="strong" if out else "plain")
 
 
 def _words(
@@ -442,19 +486,25 @@ def _words(
     """Return what has changed since the edition before, and what of it is more than noise."""
     both = {arm: change for arm, change in changes.items() if change is not None}
     moved = [arm for arm, (places, _) in both.items() if places]
-    out = [f"{arm} ({_moved(both[arm]).text})" for arm in moved if both[arm][1]]
-    found = (
-        f"Since the edition of {last.date}, {f'{len(moved):,}' if moved else 'none'} of the "
-        f"{count(len(both), noun)} in both {'has' if len(moved) == 1 else 'have'} changed places"
-    )
+    out = []
+    for arm in moved:
+        _, outside = both[arm]
+        if outside:
+            out.append(f"{arm} ({_moved(both[arm]).text})")
+    n_moved = f"{len(moved):,}" if moved else "none"
+    have = "has" if len(moved) == 1 else "have"
+    n_both = count(len(both), noun)
+    since = f"Since the edition of {last.date}"
+    found = f"{since}, {n_moved} of the {n_both} in both {have} changed places"
     if out:
         found += f", outside the rank interval that they had: {join(out)}"
     elif moved:
         found += ", none outside the rank interval that it had"
-    new = set(now.rows) - set(last.rows)
-    gone = set(last.rows) - set(now.rows)
-    added = f" New: {join(arm for arm in now.rows if arm in new)}." if new else ""
-    left = (
-        f" No longer in the log: {join(arm for arm in last.rows if arm in gone)}." if gone else ""
-    )
-    return f"{found}.{added}{left}"
+    found += "."
+    new = [arm for arm in now.rows if arm not in last.rows]
+    gone = [arm for arm in last.rows if arm not in now.rows]
+    if new:
+        found += f" New: {join(new)}."
+    if gone:
+        found += f" No longer in the log: {join(gone)}."
+    return found

@@ -46,7 +46,10 @@ CAP = 3.0  # largest change of a score in one Newton step, in logits: odds of 20
 
 def sources_term(model: Model) -> Sources | None:
     """Return the term :class:`bayesduel.models.Sources` of a model, or None."""
-    return next((part for part in model.terms.arms if isinstance(part, Sources)), None)
+    for part in model.terms.arms:
+        if isinstance(part, Sources):
+            return part
+    return None
 
 
 def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
@@ -65,7 +68,7 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
         return None
     check_type(given, Mapping, "sources", "costs by source")
     costs = source_costs(given)
-    names = tuple(costs)
+    names = ", ".join(costs)
     alone = term is not None and tuple(model.terms) == (term,)
     linked = model.response.score_link is not None
     if term is None or not alone or not linked or term.by in ROLES:
@@ -74,16 +77,12 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
             "BradleyTerry(Sources('source', target='people')), got "
             f"{model.name}"
         )
-    if term.target not in names:
-        raise ValueError(
-            f"sources should contain {shown_value(term.target)}, the target of the model, got "
-            f"{', '.join(names)}"
-        )
-    if term.levels is not None and set(term.levels) != set(names):
-        raise ValueError(
-            f"sources should be the levels of the model, {', '.join(term.levels)}, got "
-            f"{', '.join(names)}"
-        )
+    if term.target not in costs:
+        target = shown_value(term.target)
+        raise ValueError(f"sources should contain {target}, the target of the model, got {names}")
+    if term.levels is not None and set(term.levels) != set(costs):
+        levels = ", ".join(term.levels)
+        raise ValueError(f"sources should be the levels of the model, {levels}, got {names}")
     return [[name, cost] for name, cost in costs.items()]
 
 
@@ -96,10 +95,13 @@ def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
     if len(names) < 2:
         got = ", ".join(names) or "an empty dictionary"
         raise ValueError(f"sources should have at least two names, got {got}")
+    costs = {}
     for name in names:
-        if not finite(given[name], f"cost of {name}") > 0:
-            raise ValueError(f"cost of {name} should be positive, got {shown_value(given[name])}")
-    return {name: float(given[name]) for name in names}
+        cost = given[name]
+        if not finite(cost, f"cost of {name}") > 0:
+            raise ValueError(f"cost of {name} should be positive, got {shown_value(cost)}")
+        costs[name] = float(cost)
+    return costs
 
 
 class _Nodes(NamedTuple):
@@ -128,21 +130,24 @@ class SourcePosterior:
         self._term = replace(term, levels=self.names)
         self.target = self.names.index(str(term.target))
         self.cost = np.array(list(costs.values()))
-        self.wins = np.zeros((len(self.names), n_arms, n_arms))
+        n_sources = len(self.names)
+        self.wins = np.zeros((n_sources, n_arms, n_arms))
         self._response = model.response
         self._seen = np.full_like(self.wins, -1.0)
         typical = model.response.score_scale
-        n_others = len(self.names) - 1
-        lengths = {self.by: len(self.names), f"{self.by}_other": n_others}
+        n_others = n_sources - 1
+        lengths = {self.by: n_sources, f"{self.by}_other": n_others}
         self._scales = {}
         self._lengths = []
         start = []
         for name, given in self._term.scales.items():
             scale = given if given.size else replace(given, size=typical)
             self._scales[name] = scale
-            self._lengths.append(lengths.get(str(scale.dim), 1))
+            length = lengths.get(str(scale.dim), 1)
+            self._lengths.append(length)
             start.append(scale.of_logarithm(1.0))
-        middle, deviation = np.repeat(np.array(start), self._lengths, axis=0).T
+        by_parameter = np.repeat(np.array(start), self._lengths, axis=0)
+        middle, deviation = by_parameter.T
         # 128 nodes for each source beside the target
         points = _sequence(128 * n_others, len(middle))
         self._normal = ndtri(points)
@@ -151,7 +156,9 @@ class SourcePosterior:
 
     def source_of(self, judge: str | None) -> int:
         """Return the source of a judge: the one of that name, else the target."""
-        return self.names.index(judge) if judge in self.names else self.target
+        if judge in self.names:
+            return self.names.index(judge)
+        return self.target
 
     def record(self, source: int, i: int, j: int, outcome: float) -> None:
         """Record one vote: 1 if i won, 0 if j won, 0.5 for a tie; ``follow`` takes it up."""
@@ -174,13 +181,14 @@ class SourcePosterior:
             # Variance of the nodes over that of their weights: 1.8
             spread = 1.8 * (away.T * self._weight) @ away
             spread += 0.01 * np.eye(len(middle))  # a single heavy node has none
-            nodes = self._placed(middle, np.linalg.cholesky(spread))
+            root = np.linalg.cholesky(spread)
+            nodes = self._placed(middle, root)
         self._solve(nodes)
 
     def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return draws of the target's scores, shape (n, K), in a random order."""
         n_arms = self.wins.shape[1]
-        mine = slice(self.target * n_arms, (self.target + 1) * n_arms)
+        mine = _places(self.target, n_arms)
         share = np.cumsum(self._weight)
         edges = np.floor(n * share + rng.random())  # rounded at random
         edges = edges.astype(int).clip(0, n)
@@ -188,12 +196,13 @@ class SourcePosterior:
         found = np.empty((n, n_arms))
         first = 0
         for g, last in enumerate(edges):
-            if last > first:
-                centre = self._centre[g]
-                root = self._root[g]
-                normal = rng.standard_normal((last - first, len(centre)))
-                found[first:last] = centre[mine] + normal @ root[mine].T
-                first = last
+            if last <= first:
+                continue
+            centre = self._centre[g]
+            root = self._root[g]
+            normal = rng.standard_normal((last - first, len(centre)))
+            found[first:last] = centre[mine] + normal @ root[mine].T
+            first = last
         order = rng.permutation(n)
         return found[order]
 
@@ -218,14 +227,18 @@ class SourcePosterior:
         n_sources, n_arms = self.wins.shape[:2]
         mean, covariance = heaviest(memory.posterior)
         arms = np.flatnonzero(contenders(scores, memory))
-        weight = np.tril(disagreement(scores, memory, arms, mean, covariance), -1)
+        disagreeing = disagreement(scores, memory, arms, mean, covariance)
+        weight = np.tril(disagreeing, -1)
         weight += weight.T
         # Weight of a node, of the heaviest, below which a choice leaves it out: 1e-3
-        kept = np.flatnonzero(self._weight > 1e-3 * self._weight.max())
+        least = 1e-3 * self._weight.max()
+        kept = np.flatnonzero(self._weight > least)
         heavy = self._weight[kept]
         share = heavy / heavy.sum()
-        C = self._root[kept] @ np.swapaxes(self._root[kept], 1, 2)
-        by_source = self._centre[kept].reshape(len(kept), n_sources, n_arms)
+        root = self._root[kept]
+        C = root @ np.swapaxes(root, 1, 2)
+        centre = self._centre[kept]
+        by_source = centre.reshape(-1, n_sources, n_arms)
         differences = by_source[:, :, :, None] - by_source[:, :, None, :]
         bend = self._information(differences)
         asked = list(pending)
@@ -240,18 +253,21 @@ class SourcePosterior:
         itself = np.eye(len(arms))
         for _ in range(n):
             toward = C[:, mine]  # (nodes, contenders, S K)
-            variance = np.where(itself > 0, 1.0, _spread(toward[:, :, mine]))
+            spread = _spread(toward[:, :, mine])
+            variance = np.where(itself > 0, 1.0, spread)
             graph = weight / variance
-            degree = graph.sum(axis=2)[:, :, None]
-            laplacian = degree * itself - graph
+            degree = graph.sum(axis=2)
+            laplacian = degree[:, :, None] * itself - graph
             pulled = np.swapaxes(toward, 1, 2) @ laplacian
             gain = np.empty((n_sources, n_arms, n_arms))
             for s in range(n_sources):
-                own = slice(s * n_arms, (s + 1) * n_arms)
+                own = _places(s, n_arms)
                 less = _spread(pulled[:, own] @ toward[:, :, own])
                 noise = 1 / np.maximum(bend[:, s], 1e-300)
-                each = less / (noise + _spread(C[:, own, own]))
-                gain[s] = np.tensordot(share, each, 1) / cost[s]
+                known = _spread(C[:, own, own])
+                each = less / (noise + known)
+                expected = np.tensordot(share, each, 1)
+                gain[s] = expected / cost[s]
             best = np.unravel_index(gain.argmax(), gain.shape)
             s, i, j = (int(k) for k in best)
             asked.append((s, i, j))
@@ -261,12 +277,14 @@ class SourcePosterior:
     def _placed(self, middle: np.ndarray, root: np.ndarray) -> _Nodes:
         """Return the nodes around a point, and the priors there."""
         phi = middle + self._normal @ root.T
-        splits = np.cumsum(self._lengths)[:-1]
-        parts = np.split(phi, splits, axis=1)
+        ends = np.cumsum(self._lengths)
+        parts = np.split(phi, ends[:-1], axis=1)
         named = dict(zip(self._scales, parts, strict=True))
-        log_prior = 0.5 * (self._normal**2).sum(axis=1)  # of importance
+        squares = self._normal**2
+        log_prior = 0.5 * squares.sum(axis=1)  # of importance
         for name, scale in self._scales.items():
-            log_prior += scale.log_density(named[name], 1.0).sum(axis=1)
+            log_density = scale.log_density(named[name], 1.0)
+            log_prior += log_density.sum(axis=1)
         n_sources, n_arms = self.wins.shape[:2]
         sigma = []
         for g in range(len(phi)):
@@ -288,10 +306,11 @@ class SourcePosterior:
         n = points + self.wins[source, j, i]
         first = source * n_arms + i
         second = source * n_arms + j
-        data = {"n": n, "points": points, "log_coefficient": np.zeros(len(n))}
+        n_pairs = len(n)
+        data = {"n": n, "points": points, "log_coefficient": np.zeros(n_pairs)}
         n_nodes, n_scores, _ = nodes.prior.shape
-        row = np.arange(len(n))
-        touch = np.zeros((len(n), n_scores))
+        row = np.arange(n_pairs)
+        touch = np.zeros((n_pairs, n_scores))
         touch[row, first] = 1.0
         touch[row, second] = -1.0
 
@@ -299,16 +318,19 @@ class SourcePosterior:
             columns = nodes.prior @ x[:, :, None]
             return np.asarray(columns[:, :, 0])
 
+        def predictor(x: np.ndarray) -> np.ndarray:
+            return x[:, first] - x[:, second]
+
         def height(x: np.ndarray) -> np.ndarray:
-            eta = x[:, first] - x[:, second]
-            seen = self._response.log_likelihood(eta, {}, data).sum(axis=1)
+            log_likelihood = self._response.log_likelihood(predictor(x), {}, data)
+            seen = log_likelihood.sum(axis=1)
             length = (x * pulled(x)).sum(axis=1)
             return np.asarray(seen - 0.5 * length)
 
         x = np.zeros((n_nodes, n_scores))
         value = height(x)
         for _ in range(50):
-            eta = x[:, first] - x[:, second]
+            eta = predictor(x)
             slope, bend, *_ = self._response.derivatives(eta, {}, data)
             precision = nodes.prior.copy()
             precision[:, first, second] += bend
@@ -322,7 +344,8 @@ class SourcePosterior:
             if (decrement < DECREMENT * n_scores).all():
                 break
             largest = np.abs(step).max(axis=1)
-            step *= (CAP / np.maximum(largest, CAP))[:, None]
+            shorter = CAP / np.maximum(largest, CAP)
+            step *= shorter[:, None]
             for _ in range(30):
                 found = height(x + step)
                 rounding = 1e-9 * np.maximum(1.0, np.abs(value))
@@ -351,10 +374,18 @@ class SourcePosterior:
 
     def _information(self, eta: np.ndarray) -> np.ndarray:
         """Return the Fisher information of a vote on its predictor."""
-        low, win, high = (self.win(eta + h) for h in (-STEP, 0, STEP))
+        low = self.win(eta - STEP)
+        win = self.win(eta)
+        high = self.win(eta + STEP)
         slope = (high - low) / (2 * STEP)
         variance = np.maximum(win * (1 - win), 1e-300)
         return slope**2 / variance
+
+
+def _places(source: int, n_arms: int) -> slice:
+    """Return where the scores of a source are among all."""
+    first = source * n_arms
+    return slice(first, first + n_arms)
 
 
 def _sequence(n: int, q: int) -> np.ndarray:
@@ -375,7 +406,8 @@ def _expect(covariance: np.ndarray, bend: np.ndarray, first: int, second: int) -
     c = covariance[:, :, first] - covariance[:, :, second]
     variance = c[:, first] - c[:, second]
     less = bend / (1 + bend * variance)
-    covariance -= less[:, None, None] * c[:, :, None] * c[:, None, :]
+    scaled = less[:, None, None] * c[:, :, None]
+    covariance -= scaled * c[:, None, :]
 
 
 def _spread(matrix: np.ndarray) -> np.ndarray:

@@ -46,40 +46,62 @@ def check_settings(settings: Any) -> None:
     for field in fields(settings):
         name = field.name
         value = getattr(settings, field.name)
-        got = shown_value(value)
         words = get_args(field.type)
         kinds: set[Any] = set(words) or {field.type}
-        classes = tuple(k for k in kinds - PLAIN if isinstance(k, type))
-        if kinds & PLAIN and isinstance(value, classes):
-            others.add(name)
-            continue
-        kinds -= set(classes) if kinds & PLAIN else set()
-        huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
+        if kinds & PLAIN:
+            classes = {kind for kind in kinds - PLAIN if isinstance(kind, type)}
+            if isinstance(value, tuple(classes)):
+                others.add(name)
+                continue
+            kinds -= classes
         plain = kinds <= PLAIN
-        none = type(None) in kinds
-        if (words or plain) and getattr(value, "ndim", False):
-            raise TypeError(f"{name} should be one value, got {got}")
+        single = plain or bool(words)
+        if single and getattr(value, "ndim", False):
+            raise TypeError(f"{name} should be one value, got {shown_value(value)}")
         if words and all(isinstance(word, str | int) for word in words):
-            alike = isinstance(value, str | int) and not huge
-            if not alike or value not in words:
-                known = [word for word in words if isinstance(word, str)]
-                hint = did_you_mean(value, known) if isinstance(value, str) else ""
-                rule = f"{name} should be one of {', '.join(map(repr, words))}, got {got}{hint}"
-                raise ValueError(rule) if alike else TypeError(rule)
-        if (value is None and none) or not plain:
-            continue
-        if kinds & {int, float}:
-            real(value, name, none=none)
-        if int in kinds and float not in kinds and not isinstance(value, Integral):
-            raise TypeError(f"{name} should be a whole number, got {got}")
-        if bool in kinds:
-            check_flag(value, name)
-        if huge:
-            raise ValueError(f"{name} should be at most {LARGEST:,}, got {got}")
+            _check_word(value, name, words)
+        elif plain:
+            _check_plain(value, name, kinds)
     for name, rule in ranges_of(type(settings)).items():
         value = getattr(settings, name, None)
         if value is not None and name not in others:
             check_range(value, name, rule)
+
+
+def _check_word(value: Any, name: str, words: tuple[Any, ...]) -> None:
+    """Raise TypeError or ValueError unless a setting is one of these words."""
+    alike = isinstance(value, str | int) and not _huge(value)
+    if alike and value in words:
+        return
+    hint = ""
+    if isinstance(value, str):
+        known = [word for word in words if isinstance(word, str)]
+        hint = did_you_mean(value, known)
+    listed = ", ".join(map(repr, words))
+    rule = f"{name} should be one of {listed}, got {shown_value(value)}{hint}"
+    raise ValueError(rule) if alike else TypeError(rule)
+
+
+def _check_plain(value: Any, name: str, kinds: set[Any]) -> None:
+    """Raise TypeError or ValueError unless a setting is a number or flag of these types."""
+    none = type(None) in kinds
+    if value is None and none:
+        return
+    if kinds & {int, float}:
+        real(value, name, none=none)
+    whole = int in kinds and float not in kinds
+    if whole and not isinstance(value, Integral):
+        raise TypeError(f"{name} should be a whole number, got {shown_value(value)}")
+    if bool in kinds:
+        check_flag(value, name)
+    if _huge(value):
+        raise ValueError(f"{name} should be at most {LARGEST:,}, got {shown_value(value)}")
+
+
+def _huge(value: Any) -> bool:
+    if not isinstance(value, Integral):
+        return False
+    return abs(int(value)) > LARGEST
 
 
 def ranges_of(kind: type) -> dict[str, str]:
@@ -93,22 +115,58 @@ def ranges_of(kind: type) -> dict[str, str]:
 def completed(cls: type) -> str:
     """Return the docstring of a class with all of its settings, and with what is refused."""
     summary, *sections = _sections(cls)
-    entries = {n: entry for kind in reversed(cls.__mro__) for n, entry in _entries(kind).items()}
-    made = [k for k in cls.__mro__[::-1] if "__dataclass_fields__" in vars(k) or k is cls]
-    # As text: a file with "from __future__ import annotations" has annotations of text alone, and a
-    # class is no dataclass yet, whose `fields` would say.
-    names = [n for k in made for n, of in get_annotations(k).items() if "ClassVar" not in str(of)]
-    known = (entries[name] for name in names if name in entries)
-    described = dict.fromkeys([*known, *_entries(cls).values()])
-    parts = [summary, *(["\n".join(["Parameters\n----------", *described])] if described else [])]
-    parts += [s for s in sections if not s.startswith(("Parameters\n", "Examples\n"))]
-    if names and not any(section.startswith("Raises\n") for section in sections):
-        rules = ", ".join(f"`{n}` {rule}" for n, rule in ranges_of(cls).items() if n in names)
-        error = f"If a setting is not as described{rules and f'; {rules}'}."
-        raised = "Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    ")
-        after = [k for k, part in enumerate(parts) if part.startswith("References\n")]
-        parts.insert(after[0] if after else len(parts), raised)
-    return "\n\n".join([*parts, *_examples(cls)])
+    # A class is no dataclass yet while it is made: `fields` would not say.
+    made = [k for k in reversed(cls.__mro__) if k is cls or "__dataclass_fields__" in vars(k)]
+    names = _names(made)
+    parts = [summary]
+    described = _described(cls, names)
+    if described:
+        parameters = ["Parameters\n----------", *described]
+        parts.append("\n".join(parameters))
+    for section in sections:
+        if not section.startswith(("Parameters\n", "Examples\n")):
+            parts.append(section)
+    headings = [part.partition("\n")[0] for part in parts]
+    if names and "Raises" not in headings:
+        last = headings.index("References") if "References" in headings else len(parts)
+        parts.insert(last, _raised(cls, names))
+    parts += _examples(cls)
+    return "\n\n".join(parts)
+
+
+def _names(classes: list[type]) -> list[str]:
+    """Return the names of the settings of classes."""
+    names = []
+    for kind in classes:
+        for name, annotation in get_annotations(kind).items():
+            # As text: a file with "from __future__ import annotations" has text alone.
+            if "ClassVar" not in str(annotation):
+                names.append(name)
+    return names
+
+
+def _described(cls: type, names: list[str]) -> list[str]:
+    """Return the entries of the settings of a class, those described in a base included."""
+    entries: dict[str, str] = {}
+    for kind in reversed(cls.__mro__):
+        entries |= _entries(kind)
+    known = [entries[name] for name in names if name in entries]
+    every = [*known, *_entries(cls).values()]
+    return list(dict.fromkeys(every))
+
+
+def _raised(cls: type, names: list[str]) -> str:
+    """Return the section on what is refused."""
+    rules = []
+    for name, rule in ranges_of(cls).items():
+        if name in names:
+            rules.append(f"`{name}` {rule}")
+    error = "If a setting is not as described"
+    if rules:
+        listed = ", ".join(rules)
+        error += f"; {listed}"
+    text = fill(f"{error}.", 96)
+    return "Raises\n------\nTypeError, ValueError\n" + indent(text, "    ")
 
 
 def _examples(cls: type) -> list[str]:
@@ -116,17 +174,26 @@ def _examples(cls: type) -> list[str]:
     for kind in cls.__mro__:
         for section in _sections(kind):
             if section.startswith("Examples\n"):
-                return [section.replace(f".{kind.__name__}()", f".{cls.__name__}()")]
+                of_kind = f".{kind.__name__}()"
+                of_class = f".{cls.__name__}()"
+                return [section.replace(of_kind, of_class)]
     return []
 
 
 def _sections(kind: type) -> list[str]:
     """Return the summary and the sections of a docstring."""
-    return re.split(r"\n\n(?=\w+\n---)", cleandoc(kind.__doc__ or ""))
+    text = cleandoc(kind.__doc__ or "")
+    return re.split(r"\n\n(?=\w+\n---)", text)
 
 
 def _entries(kind: type) -> dict[str, str]:
     """Return the entries of a docstring's parameters by name; one may describe several names."""
-    texts = [part.split("\n", 2)[2] for part in _sections(kind) if part.startswith("Parameters\n")]
-    entries = re.split(r"\n(?=\S)", texts[0]) if texts else []
-    return {n: entry for entry in entries for n in entry.partition("\n")[0].split(", ")}
+    found: dict[str, str] = {}
+    for section in _sections(kind):
+        if not section.startswith("Parameters\n"):
+            continue
+        _, _, text = section.split("\n", 2)
+        for entry in re.split(r"\n(?=\S)", text):
+            names = entry.partition("\n")[0]
+            found |= dict.fromkeys(names.split(", "), entry)
+    return found

@@ -56,7 +56,8 @@ def understood(
         *_others(roles, rows, examined),
     ]
     lines += _left_out(source, roles, rows, examined, faults)
-    lines += not_used(source, {*roles.taken.values()})
+    taken = set(roles.taken.values())
+    lines += not_used(source, taken)
     n_rows = int(rows.n.sum())
     own = []
     for line in lines:
@@ -74,7 +75,9 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
         sizes = meaning.grades or meaning.shares
         if meaning.coding not in PLAIN and not sizes:
             said.append(f"{outcome.column}: {outcome.understood}")
-    said += [f"{line.column}: {line.words}" for line in reading.lines if line.noticed]
+    for line in reading.lines:
+        if line.noticed:
+            said.append(f"{line.column}: {line.words}")
     for line in reading.left_out:
         n_rows = count(line.rows or 0, "row")
         said.append(f"left out: {line.understood} ({n_rows})")
@@ -129,14 +132,16 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         noticed = True
     n_left = count(len(lefts), what)
     words = f"{n_left}{parts}"
-    first = Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
+    n_known = _known(rows, rows.left)
+    first = Line("left", named["left"], words, n_known, hint, noticed)
     yield first._replace(n_arms=len(lefts) if of_arms else None)
     n_right = count(len(rights), what)
     again = f"{n_right}, the same"
     if lefts != rights:
         n_both = len(lefts & rights)
         again = f"{n_right}, {n_both:,} of them also on the left"
-    second = Line("right", named["right"], again, _known(rows, rows.right))
+    n_known = _known(rows, rows.right)
+    second = Line("right", named["right"], again, n_known)
     yield second._replace(n_arms=len(rights) if of_arms else None)
 
 
@@ -156,7 +161,8 @@ def _share_a_member(rows: Rows) -> np.ndarray:
         named = min(i, j) >= 0
         left = lefts[i]
         right = rights[j]
-        found.append(named and left != right and not left.isdisjoint(right))
+        overlap = left != right and not left.isdisjoint(right)
+        found.append(named and overlap)
     shared = np.array(found, dtype=bool)
     return shared[row.ravel()]
 
@@ -173,7 +179,8 @@ def _joined(labels: set[str]) -> str:
 
 def _known(rows: Rows, column: Coded) -> int:
     """Return the number of rows that name something in a column."""
-    return int(rows.n[column.code >= 0].sum())
+    known = column.code >= 0
+    return int(rows.n[known].sum())
 
 
 def _outcome(roles: Roles, rows: Rows, examined: Examined, neither: str | None) -> Iterator[Line]:
@@ -217,23 +224,30 @@ def _meaning_in_words(
     if meaning.margins is not None:
         better = "lower" if roles.lower_is_better else "higher"
         return f"two scores, left's first; the {better} is better"
-    understood = {text: meaning.says(text) for text in counted}
-    if neither is not None:
-        ties = [text for text, words in understood.items() if words == WON[Code.TIE]]
-        understood |= {text: _of_tie(text, neither) for text in ties}
+    understood = {}
+    for text in counted:
+        words = meaning.says(text)
+        if neither is not None and words == WON[Code.TIE]:
+            words = _of_tie(text, neither)
+        understood[text] = words
     known = [text for text, words in understood.items() if words]
     if not meaning.by_name:
-        return ", ".join(_listed(known, understood, counted))
+        listed = _listed(known, understood, counted)
+        return ", ".join(listed)
     if not meaning.exact:
         known = [text for text in known if text.casefold() not in arms]
-    ties = [text for text in known if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
+    names = (WINNERS_NAME, LOSERS_NAME)
+    ties = [text for text in known if understood[text] not in names]
     who = "the name of the loser" if meaning.loser else "the name of the winner"
-    return ", ".join([who, *_listed(ties, understood, counted)])
+    listed = [who, *_listed(ties, understood, counted)]
+    return ", ".join(listed)
 
 
 def _of_tie(text: str, neither: str) -> str:
     """Return what a tie means where `neither` is the arm that wins the votes "both bad"."""
-    return f"{neither} wins" if says_both_bad(text) else f"{WON[Code.TIE]} left out"
+    if says_both_bad(text):
+        return f"{neither} wins"
+    return f"{WON[Code.TIE]} left out"
 
 
 def _listed(
@@ -263,10 +277,12 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         known = np.isfinite(rows.margin)
         n = int(rows.n[known].sum())
         what = "two scores" if roles.margin_right else "left's score minus right's"
-        yield Line("margin", named["margin"], f"{what}; the {better} is better", n)
+        words = f"{what}; the {better} is better"
+        yield Line("margin", named["margin"], words, n)
     if rows.tie is not None and roles.tie is not None:
-        ties = int(rows.n[examined.outcome == 0].sum())
-        yield Line("tie", roles.tie, "true: a tie", ties)
+        tied = examined.outcome == 0
+        n = int(rows.n[tied].sum())
+        yield Line("tie", roles.tie, "true: a tie", n)
     if examined.swapped is not None and roles.shown_first is not None:
         n = int(rows.n[examined.swapped].sum())
         yield Line("shown first", roles.shown_first, "left is what was shown first; swapped", n)
@@ -288,7 +304,8 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     for name in roles.covariates:
         yield Line("covariate", named[f"covariate {name}"], "left minus right", None)
     for name, column in zip(roles.kept, rows.kept, strict=True):
-        n_values = count(len(_labels(column)), "value")
+        labels = _labels(column)
+        n_values = count(len(labels), "value")
         yield Line("kept", name, n_values, None)
 
 
@@ -298,7 +315,7 @@ def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
     It is noticed where many rows name none, and others repeat theirs.
     """
     counted = _counts(column, n)
-    sizes = [n_rows for text, n_rows in counted.items() if label_of(text) is not None]
+    sizes = [size for text, size in counted.items() if label_of(text) is not None]
     least = min(sizes, default=0)
     most = max(sizes, default=0)
     words = count(len(sizes), role)
@@ -337,7 +354,8 @@ def _left_out(
         column = rows.outcome.take(some)
         for text, n in _counts(column, rows.n[some]).items():
             value = shorten(text, LONGEST)
-            yield Line("left out", roles.outcome or "", f'"{value}", as asked', n)
+            why = f'"{value}", as asked'
+            yield Line("left out", roles.outcome or "", why, n)
     if faults:
         where, what, _ = faults[0]
         n = sum(k for *_, k in faults)
@@ -354,34 +372,43 @@ def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Li
     if not free:
         return
     columns = Columns({name: name for name in free})
+    timed = "time" in taken
     for name, column in source.peek(columns, PEEKED).items():
-        counted = column.counts()
-        sizes = np.sort(counted[counted > 0])
-        n_rows = int(counted.sum())
-        n_values = len(sizes)
-        values = count(n_values, "value")
-        hint = ""
-        words = values if n_values else "no value"
-        sure = len(column.code) < PEEKED
-        if n_values and not sure:
-            words += f" in the first {PEEKED:,} rows"
-        repeats = 1 < n_values and n_rows > REPEATED * n_values
-        if repeats and not measures(name, _counts(column, None)):
-            typical = int(sizes[n_values // 2])
-            if typical > 1:
-                words += f", most in {typical:,} rows"
-            option = "by" if n_values <= FEW else "group"
-            hint = as_options(**{option: name})
-        noticed = False
-        texts = {text.strip() for text in column.values} - {""}
-        forms = formats_in_doubt(texts)
-        if forms:
-            options = join([as_options(time_format=form) for form in forms], word="or")
-            words = f"{values}, dates in doubt: which number is the day? {options} says it"
-            hint = ""
-            of_times = plain(name) in (*TIME, *DATES)
-            noticed = of_times and "time" not in taken
-        yield Line("not used", name, words, n_rows, hint, noticed)
+        yield _unused(name, column, timed)
+
+
+def _unused(name: str, column: Coded, timed: bool) -> Line:
+    """Return the line of a column that is not used.
+
+    timed: whether another column has the times.
+    """
+    counted = column.counts()
+    sizes = np.sort(counted[counted > 0])
+    n_rows = int(counted.sum())
+    n_values = len(sizes)
+    values = count(n_values, "value")
+    texts = {text.strip() for text in column.values} - {""}
+    forms = formats_in_doubt(texts)
+    if forms:
+        each = [as_options(time_format=form) for form in forms]
+        options = join(each, word="or")
+        words = f"{values}, dates in doubt: which number is the day? {options} says it"
+        of_times = plain(name) in (*TIME, *DATES)
+        return Line("not used", name, words, n_rows, noticed=of_times and not timed)
+    if not n_values:
+        return Line("not used", name, "no value", n_rows)
+    words = values
+    if len(column.code) >= PEEKED:
+        words += f" in the first {PEEKED:,} rows"
+    hint = ""
+    repeats = 1 < n_values and n_rows > REPEATED * n_values
+    if repeats and not measures(name, _counts(column, None)):
+        typical = int(sizes[n_values // 2])
+        if typical > 1:
+            words += f", most in {typical:,} rows"
+        option = "by" if n_values <= FEW else "group"
+        hint = as_options(**{option: name})
+    return Line("not used", name, words, n_rows, hint)
 
 
 def measures(name: str, texts: Iterable[str]) -> bool:
@@ -401,7 +428,8 @@ def _span(known: np.ndarray) -> str:
     if not from_2000 <= first <= last < to_2100:
         return words
     start, end = np.array([first, last]).astype("datetime64[s]")
-    return f"{words} (Unix seconds: {_moment(start)} to {_moment(end)})"
+    dates = f"{_moment(start)} to {_moment(end)}"
+    return f"{words} (Unix seconds: {dates})"
 
 
 def _moment(value: Any) -> str:
@@ -426,4 +454,8 @@ def _counts(column: Coded, n: np.ndarray | None) -> dict[str, int]:
     counted = column.counts(n)
     order = np.argsort(-counted, kind="stable")
     occurring = order[counted[order] > 0]
-    return {column.values[k].strip(): int(counted[k]) for k in occurring}
+    found = {}
+    for k in occurring:
+        text = column.values[k].strip()
+        found[text] = int(counted[k])
+    return found

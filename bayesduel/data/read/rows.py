@@ -69,12 +69,15 @@ class Coded:
         """Return the number of rows of each value, (values,); entries represent `n` rows each."""
         if n is None or n.strides == (0,):  # one each
             return self._counts
-        counted = np.bincount(self.code + 1, n, len(self.values) + 1)
-        return counted[1:]
+        return self._counted(n)
 
     @cached_property
     def _counts(self) -> np.ndarray:
-        counted = np.bincount(self.code + 1, minlength=len(self.values) + 1)
+        return self._counted(None)
+
+    def _counted(self, n: np.ndarray | None) -> np.ndarray:
+        n_codes = len(self.values) + 1  # that of a missing text included
+        counted = np.bincount(self.code + 1, n, n_codes)
         return counted[1:]
 
 
@@ -151,7 +154,8 @@ class Rows:
         with_last = np.append(False, same)
         rows = order[with_next | with_last]
         codes = [column.code[rows] for column in self.texts]
-        different = np.unique(np.stack([time[rows], *codes]), axis=1)
+        entries = np.stack([time[rows], *codes])
+        different = np.unique(entries, axis=1)
         return different.shape[1] == len(rows)
 
     @classmethod
@@ -177,7 +181,8 @@ class Rows:
 
         for batch in batches:
             for role, encoder in encoders.items():
-                encoder.add(_side(batch, role), columns[role])
+                column = _side(batch, role)
+                encoder.add(column, columns[role])
             _keep_counts(batch, columns, keep)
             if "margin" in columns:
                 keep("margin", _difference(batch, columns, "margin"))
@@ -201,7 +206,9 @@ class Rows:
                 side = coded[one]
                 whole = as_whole(side.values, coded[other].values)
                 coded[one] = Coded(whole, side.code)
-        joined: dict[str, Any] = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+        joined: dict[str, Any] = {}
+        for name in list(parts):
+            joined[name] = np.concatenate(parts.pop(name))
         total = len(coded["left"].code)
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
             joined.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
@@ -272,12 +279,14 @@ class _Encoder:
         if pa.types.is_integer(labels.type):
             labels = labels.cast(pa.string())
         values = labels.to_pylist()
-        texts: dict[str, int] = dict(zip(values, range(len(values)), strict=True))
-        place = [*texts.values()]
+        texts: dict[str, int] = {text: k for k, text in enumerate(values)}
+        place = list(texts.values())
         if not _is_text(labels.type) or len(texts) < len(values) or None in texts:
             texts = {}
-            known = map(text_of, values)
-            place = [-1 if t is None else texts.setdefault(t, len(texts)) for t in known]
+            place = []
+            for text in map(text_of, values):
+                code_of_text = -1 if text is None else texts.setdefault(text, len(texts))
+                place.append(code_of_text)
         missing = len(place)
         parts = []
         for batch in batches:
@@ -361,7 +370,10 @@ def _time_kind(columns: Sequence[pa.Array]) -> TimeKind:
         n_readable += int((finite & present).sum())
     if 2 * n_readable > n_present:
         return "number"
-    distinct = {text.strip() for column in texts for text in pc.unique(column).to_pylist() if text}
+    distinct: set[str] = set()
+    for column in texts:
+        written = pc.unique(column).to_pylist()
+        distinct |= {text.strip() for text in written if text}
     known = sorted(distinct - {""})
     return format_of_dates(known) or "date"
 
@@ -399,8 +411,10 @@ def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
         days = dates_in(written, kind)
         if not kind.startswith("%Y-"):
             unread = np.isnat(days)
-            other = [t if bad else None for t, bad in zip(written, unread, strict=True)]
-            iso = [t if t is not None and ISO.match(t) else None for t in other]
+            iso = []
+            for entry, bad in zip(written, unread, strict=True):
+                like_iso = bad and entry is not None and ISO.match(entry)
+                iso.append(entry if like_iso else None)
             days_of_iso = _dates(pa.array(iso, pa.string()), "date")
             days = np.where(unread, days_of_iso, days)
         missing = len(coded.dictionary)
@@ -446,7 +460,8 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 
     def known(name: str) -> np.ndarray:
         """Return a column of counts, 0 where missing."""
-        return np.nan_to_num(numbers(batch.column(name), name))
+        values = numbers(batch.column(name), name)
+        return np.nan_to_num(values)
 
     if "n_rows" in batch.schema.names:  # tallied by the source
         n_rows = known("n_rows")
@@ -456,7 +471,8 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
             return
         keep("weight", known("weight"))
         for name in ("n_bad_weight", "n_zero_weight"):
-            keep(name, known(name).astype(np.int64))
+            counts = known(name)
+            keep(name, counts.astype(np.int64))
     elif "weight" in columns:
         weight = numbers(batch.column("weight"), columns["weight"])
         with np.errstate(invalid="ignore"):
@@ -491,4 +507,5 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    types = pa.types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
