@@ -378,14 +378,23 @@ def log_normal(z):
 
 
 @compiled
+def of_pair(posterior, g, i, j):
+    """Return the difference of i and j at node g: coordinates, covariances, variance and mean.
+
+    Its coordinates are those of the root, (K,); the covariances are with the scores, (K,).
+    """
+    root = posterior.root[g]
+    centre = posterior.centre[g]
+    contrast = root[i] - root[j]
+    c = root @ contrast
+    return contrast, c, c[i] - c[j], centre[i] - centre[j]
+
+
+@compiled
 def rank_one(posterior, g, i, j, won):
     """Update node g by one duel of i and j: the mode moves along the pair's covariance."""
     centre = posterior.centre[g]
-    root = posterior.root[g]
-    contrast = root[i] - root[j]
-    c = root @ contrast
-    v = c[i] - c[j]
-    eta = centre[i] - centre[j]
+    contrast, c, v, eta = of_pair(posterior, g, i, j)
     t = 0.0
     value = 0.0
     slope = 0.0
@@ -436,12 +445,7 @@ def anticipate(posterior, i, j, times):
     n_followed = len(posterior.scale) if len(posterior.draws) == 0 else 0
     for g in range(n_followed):
         if posterior.log_weight[g] > top - NEGLIGIBLE:
-            root = posterior.root[g]
-            centre = posterior.centre[g]
-            contrast = root[i] - root[j]
-            c = root @ contrast
-            v = c[i] - c[j]
-            eta = centre[i] - centre[j]
+            contrast, c, v, eta = of_pair(posterior, g, i, j)
             bend = times * expected_information(posterior.link, eta)
             shrink(posterior, g, c, contrast, v, bend)
     if posterior.draws.shape[0] > 1:
