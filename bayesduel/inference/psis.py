@@ -24,6 +24,7 @@ from bayesduel.inference.grid_draws import normalised
 
 __all__ = [
     "COVERED",
+    "LEAST",
     "PSIS",
     "TAIL",
     "TRUSTED",

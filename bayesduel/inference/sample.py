@@ -19,6 +19,7 @@ from bayesduel.inference.laplace import LaplaceApproximation
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.psis import (
     COVERED,
+    LEAST,
     PSIS,
     TRUSTED,
     WEIGHED,
@@ -41,6 +42,11 @@ LEARNING = 2000
 # Times as many draws as asked for, at most, where these are worth too little: a fit then takes up
 # to 8 times as long to draw.
 MOST = 8
+# Times the effective draws in a tail that a certificate asks for, as more draws are made. In six
+# larger samples the thinnest of 1,660 tails had .86 to 1.7 times what was foreseen. Ends of 95 %
+# intervals of scores then have a Monte Carlo error of .046 standard deviations; with half of the
+# draws of each tail, which took a third longer, .042, as of independent draws.
+SPARE = 1.5
 # Coefficients beyond which draws are not refined where NUTS may draw in their place and fewer than
 # this share of them are effective. Of 10 such logs of 250 to 400 arms with two duels an arm
 # refinement certified 5, and took 2.4 to 5.6 s of each; NUTS takes 3.0 to 3.9 s. Of 200 arms it
@@ -211,9 +217,9 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
 
 
 def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
-    """Return the draws, and as many more as make them worth half as many independent ones.
+    """Return the draws, and as many more as a certificate asks for: in all, and in each tail.
 
-    That is in all and in each tail; and the tails are to be reached as often as they should be.
+    The tails are to be reached as often as they should be.
     """
     made = found.proposals
     certificate = found.certificate
@@ -221,7 +227,7 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
         return found
     wanted = (
         0.5 * n / found.psis.effective,
-        0.5 * certificate.tail_draws / found.tails.effective,
+        SPARE * LEAST * certificate.tail_draws / found.tails.effective,
         COVERED / found.tails.covered,
     )
     n_made = len(made.x)

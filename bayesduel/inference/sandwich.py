@@ -77,7 +77,9 @@ MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
 # Clusters adjusted for leverage, the largest leverages first. One costs the cube of the parameters.
 ADJUSTED = CostLimit(total=50_000_000, least=50, most=1000)
-TOGETHER = 8  # functionals for which the matrices of all clusters are read once, from memory
+# Functionals for which the matrices of all clusters are read once, from memory. Of 120 functionals
+# of 827 parameters and 50 judges: with 8 .60 s, with 32 .45 s, with 128 .40 s and 4 times the room.
+TOGETHER = 32
 # Clusters from which their variance is held against that of the model, as levels of a default
 # model.
 LEAST_OWN = 5
@@ -324,9 +326,11 @@ def cluster_covariance(
     covariance = own + root @ shrunk @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
-        typical = np.diag(rows.density.typical[shared])
-        spread = solve_triangular(turn, typical, lower=True)
-        tastes = [spread.T @ one.vectors for one in informed]
+        typical = rows.density.typical[shared]
+        tastes = []
+        for one in informed:
+            back = solve_triangular(turn, one.vectors, lower=True, trans=1)
+            tastes.append(typical[:, None] * back)
         variance, total = _working(raw, informed, tastes, prior)
         asked = functionals @ root
         variances = (asked**2).sum(axis=1)
@@ -567,17 +571,18 @@ def _working(
     plain = 0.0
     more = 0.0
     tasted = np.zeros_like(prior)
+    squared = np.zeros_like(prior)
     for one, taste in zip(informed, tastes, strict=True):
-        spread = (taste * one.values).T @ (taste * one.values)
+        scaled = taste * one.values
+        spread = scaled.T @ scaled
         left = one.values - one.values**2
         plain += float(left.sum())
         own = spread.diagonal() * (1.0 - 2 * one.values)
         more += float(own.sum())
         tasted += one.vectors @ spread @ one.vectors.T
-    for one in informed:
-        moved = tasted @ one.vectors
-        along = (moved * one.vectors).sum(axis=0)
-        more += float(along @ one.values**2)
+        root = one.vectors * one.values
+        squared += root @ root.T
+    more += float((tasted * squared).sum())
     excess = (gradient**2).sum() - plain
     variance = max(0.0, excess / more) if more > 0 else 0.0
     working = np.eye(len(prior)) + variance * tasted

@@ -67,8 +67,8 @@ def stretched(
     mean = x.mean(axis=0)
     root = _root(group["covariance"].to_numpy())
     root_cluster = _root(at["covariance_cluster"].to_numpy())
-    whitened = np.linalg.solve(root, (x - mean).T)
-    away = (root_cluster @ whitened).T
+    stretch = np.linalg.solve(root.T, root_cluster.T)  # takes a quarter of solving for each draw
+    away = (x - mean) @ stretch
     degrees = at["degrees_cluster"].to_numpy()
     order = _mixing_order(fit, len(x))
     of_scores = at["score_degrees_cluster"].to_numpy()
