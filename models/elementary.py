@@ -17,6 +17,7 @@ type Unit = Quantity | float  # of the scores, on which priors stand
 type Size = int | tuple[int, ...] | None  # of what is drawn
 
 ARRAYS = SimpleNamespace(
+    exp=np.exp,
     log=np.log,
     log1p=np.log1p,
     expm1=np.expm1,
@@ -27,12 +28,13 @@ ARRAYS = SimpleNamespace(
 
 
 def elementary(value: object) -> Any:
-    """Return log, log1p, expm1, gammaln, ... of arrays, or of tensors like `value`."""
+    """Return exp, log, log1p, expm1, gammaln, ... of arrays, or of tensors like `value`."""
     if isinstance(value, np.ndarray | np.generic | float | int):
         return ARRAYS
     import pytensor.tensor as pt
 
     return SimpleNamespace(
+        exp=pt.exp,
         log=pt.log,
         log1p=pt.log1p,
         expm1=pt.expm1,

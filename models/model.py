@@ -481,8 +481,8 @@ class Model(ByValue, metaclass=_Named):
         known = self.parameters(posterior)
         n_draws = len(next(iter(known.values())))
         found = np.empty((n_draws, len(cells)))
-        # 4,000,000 draws x cells worked on at once
-        step = max(1, 4_000_000 // max(len(cells), 1))
+        # 40,000 draws x cells at once stay in the processor's cache: 2 to 4 times as fast as more
+        step = max(1, 40_000 // max(len(cells), 1))
         for start in range(0, n_draws, step):
             some = slice(start, start + step)
             here = {name: np.asarray(values)[some] for name, values in known.items()}

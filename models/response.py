@@ -135,7 +135,7 @@ class Response(ByValue, ABC):
         return None
 
     def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood | None:
-        """Return a sum over cells that can be compiled, or None; its ties are of number "tie"."""
+        """Return the sum over cells in its short form, or None; its ties are of number "tie"."""
         return None
 
     @property
@@ -511,10 +511,11 @@ def log_coefficient(counts: np.ndarray) -> np.ndarray:
 def _davidson_density(
     counts: Quantity, eta: Quantity, tie: Quantity, n: Quantity, log_coefficient: Quantity
 ) -> Any:
-    softplus = elementary(eta).softplus
-    # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)); elementwise, unlike pt.logaddexp
-    log_decided = eta / 2 + softplus(-eta)
-    log_total = tie + softplus(log_decided - tie)
+    of = elementary(eta)
+    # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)), by one logarithm, of 1 or more
+    half = abs(eta) / 2
+    small = of.exp(-half)
+    log_total = half + of.log(1 + small * (small + of.exp(tie)))
     won = counts[..., 0] - counts[..., 1]
     tied = counts[..., 2]
     return won * eta / 2 + tied * tie - n * log_total + log_coefficient

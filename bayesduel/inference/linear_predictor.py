@@ -18,19 +18,16 @@ from bayesduel.inference.gaussian_prior import LOG_2PI, Piece, Prior, log_projec
 from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.inference.term_coefficients import TermCoefficients
 from bayesduel.models.cells import data_of_rows
-from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, log_normalisers
+from bayesduel.models.log_normaliser import SummedLogLikelihood, log_normalisers
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 
 __all__ = ["LinearPredictor", "Parts", "number_names", "split_blocks"]
 
-# Measured with 4,000 draws, 100 arms and 8,596 cells, in seconds of processor time.
-CHUNK = 4_000_000  # draws x cells worked on at once: 32 MB an array; 1.1 s, and 1.5 s all at once
-# Of these in the compiled sum, which should stay in the processor's cache: 0.38 s; with 10,000 at
-# once 0.50 s, with 4,000,000 0.66 s.
-BLOCK = 100_000
-# Draws x cells from which that sum is used. To load it takes 0.5 s; then a number takes 13 ns in
-# place of 36.
+# Draws x cells worked on at once, which should stay in the processor's cache. Log densities of
+# 8,000 draws of 827 coefficients take 0.1 s; with 100,000 at once 0.2 s, with 4,000,000 0.4 s.
+BLOCK = 40_000
+# Draws x cells of pairs from which these are summed by compiled code. To load that takes 0.2 s.
 MANY = 2_000_000
 
 
@@ -301,7 +298,7 @@ class LinearPredictor:
         Of x (n, size) and hyperparameters phi on the log scale, (n, q).
         """
         cells = np.empty((len(x), self.n_cells))
-        for here in _slices(len(x), CHUNK, self.n_cells):
+        for here in _slices(len(x), BLOCK, self.n_cells):
             eta = self.eta(x[here])
             cells[here] = self.likelihood(x[here], phi[here], eta)
         total = self.log_prior(x, phi) + cells.sum(axis=1)
@@ -316,41 +313,32 @@ class LinearPredictor:
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
         value = self.log_prior(x, phi)
-        compiled = self._compiles(len(x))
-        by_pairs = self._sum_by_pairs(x) if compiled else None
+        by_pairs = self._sum_by_pairs(x)
         if by_pairs is not None:
             return value + by_pairs
-        room = BLOCK if compiled else CHUNK
-        for here in _slices(len(x), room, self.n_cells):
+        for here in _slices(len(x), BLOCK, self.n_cells):
             eta = self.eta(x[here])
-            value[here] += self._sum(eta, x[here], phi[here], compiled=compiled)
+            value[here] += self._sum(eta, x[here], phi[here])
         return value
 
-    def _compiles(self, n: int) -> bool:
-        """Return whether the compiled sum over cells pays for `n` draws."""
-        many = n * self.n_cells >= MANY
-        return many and self._summed is not None
-
-    def _sum(
-        self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray, *, compiled: bool
-    ) -> np.ndarray:
+    def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        tie = self._tie(x)
         summed = self._summed
-        weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
-        too_large = weight.max(initial=0.0) > LARGEST_TIE
-        if summed is None or not compiled or too_large:
+        if summed is None:
             return self.likelihood(x, phi, eta).sum(axis=1)
-        contiguous = np.ascontiguousarray(eta)
-        normalisers = log_normalisers(contiguous, summed.n, weight)
+        tie = self._tie(x)
+        weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
+        normalisers = log_normalisers(eta, summed.n, weight)
         linear = eta @ summed.slope
         return summed.of(linear, normalisers, tie)
 
     def _sum_by_pairs(self, x: np.ndarray) -> np.ndarray | None:
         """Return the log likelihood of draws (n, size) by `_pairs`, (n,), or None without these.
 
-        None also where a number may be too large for them.
+        None also of few draws, and where a number may be too large for them.
         """
+        if len(x) * self.n_cells < MANY:
+            return None
         summed = self._summed
         pairs = self._pairs
         if summed is None or pairs is None:
@@ -374,7 +362,7 @@ class LinearPredictor:
 
     @cached_property
     def _summed(self) -> SummedLogLikelihood | None:
-        """What the compiled sum over cells needs."""
+        """What the sum over cells needs where it has a short form, else None."""
         return self.response.summed_log_likelihood(self.data)
 
     @cached_property

@@ -1,8 +1,8 @@
-"""The certificate of a fit in one compiled call, and fits of middle sizes, in one run.
+"""The certificate of a fit by products of pairs, and fits of middle sizes, in one run.
 
 Seconds of processor time, the best of several runs after compilation. Log densities of all draws
-come once from the graph of the model, as in earlier versions, and once from the compiled sum over
-cells (:mod:`bayesduel.models.log_normaliser`).
+come once from the log likelihood of each cell, and once from products of pairs
+(:mod:`bayesduel.inference.pair_normalisers`).
 """
 
 import warnings
@@ -17,8 +17,8 @@ __all__ = ["NOTE", "TITLE", "rows"]
 
 TITLE = "Bradley-Terry, scale learned: log densities of 4,000 draws, and the whole fit"
 NOTE = (
-    "Seconds of processor time. By the graph: the log densities of all draws as earlier versions "
-    "computed them; by one call: the compiled sum over cells. Gap: largest difference of the two "
+    "Seconds of processor time. By cells: the log densities of all draws from the log likelihood "
+    "of each cell; by pairs: from products of pairs. Gap: largest difference of the two "
     "log densities, in [nats](../glossary.md). Effective draws a second: of the whole fit, "
     "certificate included; of "
     "NUTS, warm-up included, for the score with the fewest."
@@ -59,23 +59,18 @@ def _row(n_arms: int, n_duels: int) -> dict[str, Any]:
 
 def _densities(duels: Any) -> dict[str, Any]:
     """Return the seconds of the densities of all draws by both ways, and their largest gap."""
-    from bayesduel.inference import linear_predictor
-
     predictor = density(duels, None)
     rng = np.random.default_rng(0)
-    x, phi = 0.5 * rng.normal(size=(DRAWS, predictor.size)), np.zeros((DRAWS, 1))
-    usual = linear_predictor.MANY
-    found = {}
-    for name, many in (("graph", 10**18), ("sum", usual)):
-        linear_predictor.MANY = many
-        predictor.values(x[:40], phi[:40]), predictor.values(x, phi)  # compile
-        found[name] = seconds(lambda: predictor.values(x, phi), 5)
-    linear_predictor.MANY = usual
+    x = 0.5 * rng.normal(size=(DRAWS, predictor.size))
+    phi = np.zeros((DRAWS, 1))
+    predictor.values(x, phi)  # compile
+    by_cells, each = seconds(lambda: predictor.batch(x, phi)[0], 5)
+    by_pairs, products = seconds(lambda: predictor.values(x, phi), 5)
     return {
-        "by the graph, s": found["graph"][0],
-        "by one call, s": found["sum"][0],
-        "ratio": found["sum"][0] / found["graph"][0],
-        "gap": f"{abs(found['sum'][1] - found['graph'][1]).max():.0e}",
+        "by cells, s": by_cells,
+        "by pairs, s": by_pairs,
+        "ratio": by_pairs / by_cells,
+        "gap": f"{abs(products - each).max():.0e}",
     }
 
 
