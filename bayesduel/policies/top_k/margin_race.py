@@ -112,6 +112,8 @@ class MarginRace(MarginPolicy):
     delta: float
     cap: float
     bernstein: bool
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 and 3"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta if margins have the assumed range"

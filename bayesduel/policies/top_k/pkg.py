@@ -104,6 +104,7 @@ def others(score, sums, rank, i, j, m):
 class PKG(WarmUpSettings):
     """Pairwise knowledge gradient: the one-step gain in the expected sum of the k best scores."""
 
+    select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(mean_scores)
     reference: ClassVar[str] = "Groves & Branke 2019, derived anew"
     guarantee: ClassVar[str] = "no guarantee is proved"

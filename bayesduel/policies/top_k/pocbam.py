@@ -98,6 +98,8 @@ class POCBAm(WarmUpSettings):
     As printed, the warm-up is of 3 duels per pair and the shrinkage 0.
     """
 
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
     guarantee: ClassVar[str] = "no guarantee is proved"
     _threshold: ClassVar[float] = -np.inf  # the model is never used
