@@ -19,8 +19,7 @@ class Settings:
     """The base of frozen dataclasses of settings.
 
     A docstring describes the settings that are the own of its class. Those described in a base
-    class, what is refused, and a base's example if there is no own, are added to it. Written out,
-    they would be 1,698 further lines in 127 of the 153 classes.
+    class, what is refused, and a base's example if there is no own, are added to it.
     """
 
     # what numbers among the settings should be, as for ``check_range``: "> 0.5", "at least 1", "in
@@ -30,6 +29,8 @@ class Settings:
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring."""
         super().__init_subclass__(**options)
+        # Written out, this would be 1,698 further lines in 127 of 153 classes, which repeat each
+        # other; to complete those of policies and models takes 0.12 s of the 5 s of their import.
         if cls.__doc__ is not None:
             cls.__doc__ = completed(cls)
 
