@@ -43,7 +43,13 @@ OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB past its end
 
     @overload
-    def read_duels(path_or_frame: "Readable", *, both_bad: str, **options: Any) -> Any: ...
+    def read_duels(
+        path_or_frame: "Readable", *, both_bad: str, by: None = None, **options: Any
+    ) -> Rankings: ...
+    @overload
+    def read_duels(
+        path_or_frame: "Readable", *, both_bad: str, by: str, **options: Any
+    ) -> dict[str, Rankings]: ...
     @overload
     def read_duels(path_or_frame: Any, *, by: None = None, **options: Any) -> Duels: ...
     @overload
