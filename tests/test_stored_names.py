@@ -210,7 +210,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/preference/__init__.py", "", "sys.modules"),
     ),
     "what makes sections, a module of the package": (
-        ("bayesduel/text.py", "_sections", "import_module('bayesduel.reporting.result')"),
+        ("bayesduel/records.py", "_sections", "import_module('bayesduel.reporting.result')"),
     ),
     "criteria and reasons, fields of the class, named in the code": (
         ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
@@ -270,7 +270,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/term.py", "Term.priors", "getattr(self, name, None)"),
     ),
     "the fields of a class of the package, listed by the class": (
-        ("bayesduel/text.py", "Result.to_dict", "getattr(self, field.name)"),
+        ("bayesduel/records.py", "Result.to_dict", "getattr(self, field.name)"),
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(attribute, field)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
