@@ -1,20 +1,66 @@
-"""A result that holds one ``xarray.Dataset``, and prints what people read of it."""
+"""Results: dataclasses, or one ``xarray.Dataset``; they print what people read of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Never, Self
 
-from bayesduel.text import NOW_CALLED, printed_tables, screen, section_html
+from bayesduel.text import json_ready, screen
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["Record"]
+__all__ = ["NOW_CALLED", "Plain", "Record", "Result", "printed_tables", "section_html"]
+
+NOW_CALLED = {
+    "borda_mean": "win_rate",
+    "borda_lower": "win_rate_lower",
+    "borda_upper": "win_rate_upper",
+    "borda_quarter": "win_rate_quarter",
+    "borda_three_quarters": "win_rate_three_quarters",
+    "p_one_ranking_without_order_effect": "p_one_ranking_without_side_advantage",
+}  # keys of an earlier version
 
 OF_DATASET = (
     *("attrs", "coords", "data_vars", "dims", "sizes", "sel", "isel", "sortby", "mean"),
     *("to_pandas", "to_dict", "to_netcdf", "to_zarr"),
 )  # of its methods and attributes, those that completion offers
+
+
+class Plain(dict[str, Any]):
+    """A result as dictionaries and lists; an earlier key is refused with the one of today."""
+
+    def __missing__(self, key: str) -> Any:
+        if key in NOW_CALLED:
+            raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")
+        raise KeyError(key)
+
+
+class Result(ABC):
+    """A dataclass of what was found, which says it in a sentence and as JSON."""
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The result in words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries and lists; NaN becomes None."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return Plain(json_ready({"sentence": self.sentence, **own}))
+
+    def __repr__(self) -> str:
+        """Return the sentence and the tables of its section, of at most a screen."""
+        tables = printed_tables(self)
+        head = [f"<{type(self).__name__}: {self.sentence}>"]
+        return screen(head, ["", *tables] * bool(tables), whole=".to_dict()")
+
+    def _repr_html_(self) -> str:
+        """Return its section of a report, whole."""
+        return section_html(self) or f"<p>{escape(self.sentence)}</p>"
 
 
 class Record(Mapping[Any, Any]):
@@ -119,3 +165,21 @@ class Record(Mapping[Any, Any]):
 def _dataset_of(given: object) -> Any:
     """Return the Dataset of a record; anything else as it is."""
     return given.to_dataset() if isinstance(given, Record) else given
+
+
+def printed_tables(found: Any) -> list[str]:
+    """Return the lines of the tables of a result's section of a report; none without a section."""
+    section = _sections().section_of(found)
+    lines: list[str] = [] if section is None else _sections().lines_of(section)
+    return lines
+
+
+def section_html(found: Any) -> str:
+    """Return a result's section of a report as HTML, "" without one."""
+    section = _sections().section_of(found)
+    return "" if section is None else str(section._repr_html_())
+
+
+def _sections() -> Any:
+    """Return what makes sections, which stands in a room below: results ask for it by name."""
+    return import_module("bayesduel.reporting.result")

@@ -1,17 +1,14 @@
-"""Names and numbers as text, and values as JSON."""
+"""Names, numbers and sentences as text; tables as CSV, values as JSON."""
 
 import csv
 import io
 import json
 import math
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from hashlib import sha256
-from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
@@ -25,11 +22,8 @@ __all__ = [
     "FORMULA",
     "LEAST_P",
     "NAMED",
-    "NOW_CALLED",
     "SCREEN",
     "SENTENCE",
-    "Plain",
-    "Result",
     "an",
     "begun",
     "count",
@@ -47,12 +41,10 @@ __all__ = [
     "percent",
     "plural",
     "printable",
-    "printed_tables",
     "probability",
     "rank_range",
     "rounded",
     "screen",
-    "section_html",
     "shorten",
     "significant",
     "to_json",
@@ -89,67 +81,6 @@ NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECAS
 RANKED = re.compile(r" *\d+ ")  # how the first line of a row of a ranking begins
 SPACES = re.compile(r"[ \t\n\r]+")
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
-
-
-NOW_CALLED = {
-    "borda_mean": "win_rate",
-    "borda_lower": "win_rate_lower",
-    "borda_upper": "win_rate_upper",
-    "borda_quarter": "win_rate_quarter",
-    "borda_three_quarters": "win_rate_three_quarters",
-    "p_one_ranking_without_order_effect": "p_one_ranking_without_side_advantage",
-}  # keys of an earlier version
-
-
-class Plain(dict[str, Any]):
-    """A result as dictionaries and lists; an earlier key is refused with the one of today."""
-
-    def __missing__(self, key: str) -> Any:
-        if key in NOW_CALLED:
-            raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")
-        raise KeyError(key)
-
-
-class Result(ABC):
-    """A dataclass of what was found, which says it in a sentence and as JSON."""
-
-    @property
-    @abstractmethod
-    def sentence(self) -> str:
-        """The result in words."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as dictionaries and lists; NaN becomes None."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return Plain(json_ready({"sentence": self.sentence, **own}))
-
-    def __repr__(self) -> str:
-        """Return the sentence and the tables of its section, of at most a screen."""
-        tables = printed_tables(self)
-        head = [f"<{type(self).__name__}: {self.sentence}>"]
-        return screen(head, ["", *tables] * bool(tables), whole=".to_dict()")
-
-    def _repr_html_(self) -> str:
-        """Return its section of a report, whole."""
-        return section_html(self) or f"<p>{escape(self.sentence)}</p>"
-
-
-def printed_tables(found: Any) -> list[str]:
-    """Return the lines of the tables of a result's section of a report; none without a section."""
-    section = _sections().section_of(found)
-    lines: list[str] = [] if section is None else _sections().lines_of(section)
-    return lines
-
-
-def section_html(found: Any) -> str:
-    """Return a result's section of a report as HTML, "" without one."""
-    section = _sections().section_of(found)
-    return "" if section is None else str(section._repr_html_())
-
-
-def _sections() -> Any:
-    """Return what makes sections, which stands in a room below: results ask for it by name."""
-    return import_module("bayesduel.reporting.result")
 
 
 def shorten(label: str, width: int = 24) -> str:

@@ -24,7 +24,7 @@ from bayesduel.intervals import wilson
 from bayesduel.models import BradleyTerry, Sources
 from bayesduel.study.goal import FindBest
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.sources import SourcePosterior
+from bayesduel.study.source_posterior import SourcePosterior
 from bayesduel.study.stopping import WithinRope
 from bayesduel.system.threads import ONE_THREAD
 

@@ -51,7 +51,11 @@ NAMED: list[Any] = []  # classes of models with a response, in the order of thei
 
 
 class _Named(ABCMeta):
-    """Makes ``Model(response, predictor)`` the named model of the response."""
+    """Makes ``Model(response, predictor)`` the named model of the response.
+
+    ``__new__`` of `Model` cannot: Python calls ``__init__`` of the model that it returns, with the
+    arguments of the call, so that the response would be taken for the predictor.
+    """
 
     def __call__(cls, *args: Any, **settings: Any) -> Any:
         """Return a new model."""

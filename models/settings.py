@@ -1,6 +1,5 @@
 """Settings of models: checks, equality where they are arrays, and JSON."""
 
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -10,7 +9,7 @@ import numpy as np
 
 from bayesduel.models.prior import Prior
 from bayesduel.system.arguments import shown_value
-from bayesduel.system.settings import Settings
+from bayesduel.system.settings import Settings, own_settings
 from bayesduel.text import join
 
 __all__ = [
@@ -47,10 +46,9 @@ class ByValue(Settings):
         missing = sorted({*abstract, *(n for n in cls.required if not hasattr(cls, n))})
         if missing:
             raise TypeError(f"{cls.__name__} should define {join(missing, 20)}")
-        own = inspect.get_annotations(cls).values()
-        settable = any("ClassVar" not in str(annotation) for annotation in own)
         made = "__dataclass_fields__" in cls.__dict__
-        if not made and (settable or (cls.stored_by_fields and not is_dataclass(cls))):
+        needed = own_settings(cls) or (cls.stored_by_fields and not is_dataclass(cls))
+        if needed and not made:
             raise TypeError(
                 f"{cls.__name__} should be a dataclass: write @dataclass(frozen=True) above it"
             )

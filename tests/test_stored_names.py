@@ -187,7 +187,6 @@ def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
 # Every place of the package in which a text that does not stand there becomes a name, a module or
 # code: by file and function, what is asked for, and why no file that is opened can say it.
 CLI = "bayesduel/cli/__init__.py"
-POLICY, INIT = "bayesduel/policies/policy.py", "Policy.__init_subclass__"
 CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_logs"
 ON_DEMAND = "bayesduel/system/names.py"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
@@ -211,12 +210,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/preference/__init__.py", "", "sys.modules"),
     ),
     "what makes sections, a module of the package": (
-        ("bayesduel/text.py", "_sections", "import_module('bayesduel.reporting.result')"),
-    ),
-    "a rule, by a name that a class of policies lists, of the module in which the class is": (
-        (POLICY, INIT, "getattr(sys.modules.get(cls.__module__), name, None)"),
-        (POLICY, INIT, "setattr(cls, name, staticmethod(cast(Any, rule)))"),
-        (POLICY, INIT, "sys.modules"),
+        ("bayesduel/records.py", "_sections", "import_module('bayesduel.reporting.result')"),
     ),
     "criteria and reasons, fields of the class, named in the code": (
         ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
@@ -276,7 +270,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/term.py", "Term.priors", "getattr(self, name, None)"),
     ),
     "the fields of a class of the package, listed by the class": (
-        ("bayesduel/text.py", "Result.to_dict", "getattr(self, field.name)"),
+        ("bayesduel/records.py", "Result.to_dict", "getattr(self, field.name)"),
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(attribute, field)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),

@@ -26,6 +26,7 @@ from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.posterior.estimand import level_words, same_estimand
 from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.update import log_of
+from bayesduel.records import Result
 from bayesduel.system.arguments import (
     check_call,
     check_log,
@@ -34,7 +35,7 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.system.options import Decision, check_options
-from bayesduel.text import Result, count, join, percent, plural, shorten
+from bayesduel.text import count, join, percent, plural, shorten
 
 __all__ = ["Audit", "audit"]
 

@@ -29,11 +29,11 @@ from bayesduel.inference.stretched import draws_in
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.draws import CHUNK, chunks
+from bayesduel.records import Result
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
-from bayesduel.text import Result
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model

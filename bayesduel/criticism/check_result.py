@@ -19,10 +19,11 @@ from bayesduel.criticism.ranking import ranking_text as words
 from bayesduel.criticism.ranking.posterior import SURE, CyclicShare, RankingPosterior
 from bayesduel.criticism.transitivity.evidence import CycleEvidence
 from bayesduel.data.duels import Duels
+from bayesduel.records import Plain
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.cost import CostLimit
-from bayesduel.text import Plain, screen, to_json
+from bayesduel.text import screen, to_json
 
 if TYPE_CHECKING:
     import xarray as xr

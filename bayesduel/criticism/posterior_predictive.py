@@ -33,8 +33,9 @@ from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import chunks, draws_of
+from bayesduel.records import Result
 from bayesduel.system.arguments import whole
-from bayesduel.text import Result, join, plural
+from bayesduel.text import join, plural
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model

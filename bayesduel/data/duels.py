@@ -206,6 +206,8 @@ class Duels:
         >>> duels.sides
         ('ann + bo', 'ann + cy', 'bo + di', 'cy + di')
         """
+        # One argument for each column of a log: each is checked here and put into `Votes`, a
+        # record, without passing through further functions.
         check_one_of(tie_rule, "tie_rule", get_args(TieRule))
         points = entries(outcome, None, "outcome")
         n = len(points)

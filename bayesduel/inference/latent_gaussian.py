@@ -381,6 +381,8 @@ class LatentGaussian(DensityApproximation):
             others = np.delete(z, k, axis=1)
             on_axis = np.abs(others).sum(axis=1) < 1e-9
             away = sign * z[:, k]
+            # One node at most: the design has one to each side, and rays leave the axes (in fits
+            # with four scales, 25 to 69 nodes). Sides only place draws, which have weights.
             for node in np.flatnonzero(on_axis & (away > 1e-9)):
                 fall = self._bounds[middle] - self._bounds[node]
                 found = away[node] / np.sqrt(2 * max(fall, 1e-6))

@@ -11,11 +11,14 @@ Zhou, Hu, Zhou & Lange, "MM Algorithms for Variance Components Models", JCGS 201
 by arm).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bayesduel.jit import compiled
 
 __all__ = [
+    "PairMoments",
     "by_arm",
     "climb",
     "inverted",
@@ -28,6 +31,21 @@ __all__ = [
     "start_scores",
     "write_variances",
 ]
+
+
+class PairMoments(NamedTuple):
+    """What the likelihood of scores reads of the margins, with a variance for every pair.
+
+    The variance of a pair is ``(shrinkage pooled + scatter + n e^2) / (shrinkage + n)``, e the
+    misfit of its mean, and at least the floor.
+    """
+
+    n: np.ndarray  # duels, shape (K, K)
+    mean: np.ndarray  # mean margin of i over j, shape (K, K)
+    scatter: np.ndarray  # sum of squares about it, shape (K, K)
+    pooled: float  # variance of a margin, of all pairs
+    floor: float  # least variance of a pair
+    shrinkage: float  # how many duels the pooled variance counts for in every pair's
 
 
 @compiled
@@ -48,19 +66,18 @@ def misfit(mean, score, i, j):
 
 
 @compiled
-def pair_variance(n, e, scatter, pooled, shrinkage):
+def pair_variance(pairs, i, j, e):
     """Return the optimal variance of a pair whose mean has the misfit e, without the floor."""
-    squares = shrinkage * pooled + scatter + n * e * e
-    return squares / (shrinkage + n)
+    n = pairs.n[i, j]
+    squares = pairs.shrinkage * pairs.pooled + pairs.scatter[i, j] + n * e * e
+    return squares / (pairs.shrinkage + n)
 
 
 @compiled
-def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max_rounds):
+def climb(pairs, score, variance, step, max_rounds):
     """Ascend to a local optimum with a variance for every pair; return the rounds taken.
 
-    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each.
-    pooled, floor, shrinkage: the variance of a pair is ``(shrinkage pooled + scatter + n e^2) /
-        (shrinkage + n)``, e the misfit of its mean, and at least the floor.
+    pairs: the moments of margins.
     score, variance: start and result, shapes (K,) and (K, K); written.
     step: stop when no score moves by more.
     max_rounds: most rounds.
@@ -70,12 +87,12 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
     right = np.empty(n_arms - 1)
     trial = np.empty(n_arms)
     newton = True
-    near = 1e-4 * np.sqrt(max(pooled, floor))
+    near = 1e-4 * np.sqrt(max(pairs.pooled, pairs.floor))
     value = np.nan  # of the profile at `score`; not known
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
-        slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right)
+        slopes(pairs, score, newton, matrix, right)
         positive = eliminate(matrix, right)
         if newton and not positive:
             newton = False
@@ -84,8 +101,8 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
         new = np.nan
         if newton and moved > near:  # shorter Newton steps need no watching
             if np.isnan(value):
-                value = profile(n, mean, scatter, pooled, floor, shrinkage, score)
-            new = profile(n, mean, scatter, pooled, floor, shrinkage, trial)
+                value = profile(pairs, score)
+            new = profile(pairs, trial)
             if not new <= value:
                 newton = False
                 continue
@@ -94,46 +111,45 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
         if moved <= step:
             break
         newton = True
-    write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
+    write_variances(pairs, score, variance)
     return rounds
 
 
 @compiled
-def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
+def write_variances(pairs, score, variance):
     """Write the variance of each pair that is optimal for the scores."""
     for i in range(len(score)):
         for j in range(i):
-            met = n[i, j]
-            if met > 0:
-                e = misfit(mean, score, i, j)
-                v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
-                v = max(v, floor)
+            if pairs.n[i, j] > 0:
+                e = misfit(pairs.mean, score, i, j)
+                v = max(pair_variance(pairs, i, j, e), pairs.floor)
                 variance[i, j] = v
                 variance[j, i] = v
 
 
 @compiled
-def profile(n, mean, scatter, pooled, floor, shrinkage, score):
+def profile(pairs, score):
     """Return minus the log posterior of scores, each variance at its best, up to a constant."""
+    floor = pairs.floor
     value = 0.0
     for i in range(len(score)):
         for j in range(i):
-            met = n[i, j]
+            met = pairs.n[i, j]
             if met == 0:
                 continue
-            e = misfit(mean, score, i, j)
-            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+            e = misfit(pairs.mean, score, i, j)
+            v = pair_variance(pairs, i, j, e)
             if v > floor:
                 of_pair = np.log(v)
             else:
                 of_pair = np.log(floor) + v / floor - 1
-            weight = shrinkage + met
+            weight = pairs.shrinkage + met
             value += 0.5 * weight * of_pair
     return value
 
 
 @compiled
-def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right):
+def slopes(pairs, score, newton, matrix, right):
     """Write the system of a step: the Hessian (or its majoriser) and minus the gradient.
 
     The first arm's score is held, so that both leave it out.
@@ -142,16 +158,16 @@ def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, ri
     right[:] = 0.0
     for i in range(1, len(score)):
         for j in range(i):
-            met = n[i, j]
+            met = pairs.n[i, j]
             if met == 0:
                 continue
-            e = misfit(mean, score, i, j)
-            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
-            free = v > floor
-            w = met / (v if free else floor)
+            e = misfit(pairs.mean, score, i, j)
+            v = pair_variance(pairs, i, j, e)
+            free = v > pairs.floor
+            w = met / (v if free else pairs.floor)
             g = w * e
             if newton and free:
-                weight = shrinkage + met
+                weight = pairs.shrinkage + met
                 bend = 2 * met * e * e / (weight * v)
                 w = w * (1 - bend)
             add_pair(matrix, right, i, j, w, g)

@@ -24,6 +24,29 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     probability (horizontal) and its share of wins (vertical; a tie is half a win). Bars are 95 %
     intervals. On the diagonal, observed shares equal predictions. The area of a dot is
     proportional to the number of duels in its bin.
+
+    Parameters
+    ----------
+    calibration
+        What :func:`bayesduel.criticism.calibration.held_out` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `calibration` is not what :func:`bayesduel.criticism.calibration.held_out` returned.
+
+    Examples
+    --------
+    >>> from bayesduel.criticism.calibration import held_out
+    >>> calibration = held_out(bd.datasets.load("springall"))
+    >>> ax = bd.plots.plot_calibration(calibration)
+    >>> ax.figure.savefig('figure.png')
     """
     x = calibration.predicted
     y = calibration.observed

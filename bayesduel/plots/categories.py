@@ -32,6 +32,31 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
     Arms are in their overall order, categories in the order of their largest changes, of more than
     60 the first 60. Purple is above the overall score, orange below. A dot marks deviations whose
     interval excludes 0.
+
+    Parameters
+    ----------
+    ranks
+        What :func:`bayesduel.category_ranks` returned, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `ranks` is not what :func:`bayesduel.category_ranks` returned, nor a fit.
+
+    Examples
+    --------
+    >>> rows = {"left": list("aab") * 40, "right": list("bcc") * 40}
+    >>> rows |= {"outcome": list("1110111100") * 12, "category": ["code"] * 60 + ["prose"] * 60}
+    >>> model = bd.models.BradleyTerry() + bd.models.CategoryEffects()
+    >>> ranks = bd.category_ranks(bd.fit(bd.read_duels(rows, keep=["category"]), model))
+    >>> ax = bd.plots.plot_categories(ranks)
+    >>> ax.figure.savefig('figure.png')
     """
     labels = list(ranks.table().index)[:NAMED_ROWS]
     rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")

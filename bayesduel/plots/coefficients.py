@@ -40,10 +40,21 @@ def plot_coefficients(
     ----------
     fit
         A fit with covariates or a side advantage.
+    ax
+        Axes to draw on. Default: those of a new figure.
     ci_prob
         Posterior probability of the intervals of the thin bars, in (0, 1).
     covariance, judge
         As in :func:`bayesduel.coefficients`.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not what :func:`bayesduel.fit` returned.
 
     Examples
     --------

@@ -38,6 +38,28 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     The dot is the difference of elpd, the bar two standard errors of it on either side. Filled
     dots: models that cannot be distinguished from the best. Stacking weights are at the right; a
     cross marks models with observations whose k-hat is too high and that were not refitted.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`bayesduel.compare_models` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `comparison` is not what :func:`bayesduel.compare_models` returned.
+
+    Examples
+    --------
+    >>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))
+    >>> ax = bd.plots.plot_comparison(comparison)
+    >>> ax.figure.savefig('figure.png')
     """
     table = comparison.table
     y = np.arange(len(table))

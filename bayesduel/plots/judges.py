@@ -49,11 +49,19 @@ def plot_judges(
     ----------
     fit
         A fit of a model with :class:`bayesduel.models.JudgeReliability`.
+    ax
+        Axes to draw on. Default: those of a new figure.
     ci_prob
         Posterior probability of the intervals of the thin bars, and of what is marked, in (0, 1).
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `fit` is not what :func:`bayesduel.fit` returned.
     ValueError
         If the fit knows no judges, or `ci_prob` is out of its range.
 

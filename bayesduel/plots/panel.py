@@ -28,6 +28,28 @@ def plot_panel(found: "Panel", ax: "Axes" = style.NEW) -> "Axes":
     votes with the exact interval, filled where the pair differs significantly by Holm's
     correction; the lower row is the probability by the fit that it is preferred. The pairs with
     the smallest p-values stand at the top, up to 40 of them.
+
+    Parameters
+    ----------
+    found
+        What :func:`bayesduel.panel` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `found` is not what :func:`bayesduel.panel` returned.
+
+    Examples
+    --------
+    >>> found = bd.panel(bd.datasets.load("tversky1969"))
+    >>> ax = bd.plots.plot_panel(found)
+    >>> ax.figure.savefig('figure.png')
     """
     clearest = found.pairs.sort_values("p", kind="stable").head(PAIRS)
     frame = clearest.reset_index(drop=True)

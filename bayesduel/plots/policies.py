@@ -38,10 +38,31 @@ def plot_policies(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     policies that differ from the reference after the correction for many comparisons, at one less
     the probability of the intervals.
 
+    Parameters
+    ----------
+    comparison
+        What :func:`bayesduel.compare_policies` returned, its Dataset.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `comparison` is not what :func:`bayesduel.compare_policies` returned.
     ValueError
         If it is a Dataset of something else.
+
+    Examples
+    --------
+    >>> policies = [bd.policies.Uniform(), bd.policies.RUCB()]
+    >>> trace = bd.simulate(policies, "mslr-5", 500, replications=10, seed=0)
+    >>> comparison = bd.compare_policies(trace)
+    >>> ax = bd.plots.plot_policies(comparison)
+    >>> ax.figure.savefig('figure.png')
     """
     _check(comparison)
     shown = comparison.sortby("ratio")
@@ -69,10 +90,31 @@ def plot_profiles(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
 
     A policy whose curve is above another's everywhere is better by every such count.
 
+    Parameters
+    ----------
+    comparison
+        What :func:`bayesduel.compare_policies` returned, its Dataset.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `comparison` is not what :func:`bayesduel.compare_policies` returned.
     ValueError
         If it is a Dataset of something else.
+
+    Examples
+    --------
+    >>> policies = [bd.policies.Uniform(), bd.policies.RUCB()]
+    >>> trace = bd.simulate(policies, "mslr-5", 500, replications=10, seed=0)
+    >>> comparison = bd.compare_policies(trace)
+    >>> ax = bd.plots.plot_profiles(comparison)
+    >>> ax.figure.savefig('figure.png')
     """
     _check(comparison)
     ratio = comparison["ratio_at"].values

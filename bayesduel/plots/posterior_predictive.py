@@ -33,6 +33,29 @@ def plot_margins(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
 
     Bars: the residuals (mean over posterior draws). Band: the middle 95 % of replicated ones,
     bar by bar; line: the standard normal density. The outermost bars include all beyond them.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check_margins` returned, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `check` is not what :func:`bayesduel.check_margins` returned, nor a fit.
+
+    Examples
+    --------
+    >>> fit = bd.fit(bd.datasets.load("icehockey"), bd.models.ThurstoneScore())
+    >>> check = bd.check_margins(fit, draws=100)
+    >>> ax = bd.plots.plot_margins(check)
+    >>> ax.figure.savefig('figure.png')
     """
     edges = check.edges
     width = edges[1] - edges[0]
@@ -69,6 +92,29 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     Dots: in increasing order (means over posterior draws); band: the middle 95 % of replicated
     ones. Dots above the band at the right, or below it at the left: pairs whose margins the
     scores do not explain.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check_margins` returned, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `check` is not what :func:`bayesduel.check_margins` returned, nor a fit.
+
+    Examples
+    --------
+    >>> fit = bd.fit(bd.datasets.load("icehockey"), bd.models.ThurstoneScore())
+    >>> check = bd.check_margins(fit, draws=100)
+    >>> ax = bd.plots.plot_pair_residuals(check)
+    >>> ax.figure.savefig('figure.png')
     """
     n = len(check.ordered)
     share = (np.arange(n) + 0.5) / n
@@ -125,6 +171,28 @@ def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     half (of margins: its mean margin). Bands: the middle 50 % and 95 % of the predicted logs; dots:
     the log, where there is one. Dots outside the outer band: the prior did not expect such a log. A
     band that fills the picture expects next to nothing.
+
+    Parameters
+    ----------
+    tree
+        What :func:`bayesduel.prior_predictive` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `tree` is not what :func:`bayesduel.prior_predictive` returned.
+
+    Examples
+    --------
+    >>> tree = bd.prior_predictive("bradley-terry", bd.datasets.load("springall"))
+    >>> ax = bd.plots.plot_prior_predictive(tree)
+    >>> ax.figure.savefig('figure.png')
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -57,13 +57,29 @@ def plot_preference(
 
     Parameters
     ----------
+    winners
+        What :func:`bayesduel.winners` returned, its Dataset, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `winners` is not what :func:`bayesduel.winners` returned, nor a fit.
     ValueError
         If `places` leaves no arm.
+
+    Examples
+    --------
+    >>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))
+    >>> ax = bd.plots.plot_preference(winners)
+    >>> ax.figure.savefig('figure.png')
     """
     check_tables(winners, "preference_mean")
     place = places_of(winners, places)
@@ -115,13 +131,29 @@ def plot_winners(
 
     Parameters
     ----------
+    winners
+        What :func:`bayesduel.winners` returned, its Dataset, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
     least
         Smallest probability for which an arm has its own row.
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `winners` is not what :func:`bayesduel.winners` returned, nor a fit.
     ValueError
         If `least` is outside [0, 1).
+
+    Examples
+    --------
+    >>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))
+    >>> ax = bd.plots.plot_winners(winners)
+    >>> ax.figure.savefig('figure.png')
     """
     labels, values = _by_criterion(winners, least)
     criteria = [str(n) for n in winners["criterion"].values]

@@ -87,13 +87,29 @@ def plot_ranking(
 
     Parameters
     ----------
+    winners
+        What :func:`bayesduel.winners` returned, its Dataset, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `winners` is not what :func:`bayesduel.winners` returned, nor a fit.
     ValueError
         If `places` leaves no arm.
+
+    Examples
+    --------
+    >>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))
+    >>> ax = bd.plots.plot_ranking(winners)
+    >>> ax.figure.savefig('figure.png')
     """
     place = places_of(winners, places)
     ranked = in_order(winners).isel(arm=place - 1)
@@ -125,6 +141,28 @@ def plot_ranks(winners: "Winners | xr.Dataset", ax: "Axes" = style.NEW) -> "Axes
 
     With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
     with more, the colour scale is that of square roots, so that small probabilities are visible.
+
+    Parameters
+    ----------
+    winners
+        What :func:`bayesduel.winners` returned, its Dataset, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is not what :func:`bayesduel.winners` returned, nor a fit.
+
+    Examples
+    --------
+    >>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))
+    >>> ax = bd.plots.plot_ranks(winners)
+    >>> ax.figure.savefig('figure.png')
     """
     from matplotlib.colors import PowerNorm
 

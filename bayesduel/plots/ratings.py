@@ -30,13 +30,21 @@ def plot_ratings(
     ----------
     fit
         A fit of a model with :class:`bayesduel.models.TimeVarying`.
+    ax
+        Axes to draw on. Default: those of a new figure.
     arms
         Which arms. Default: the six highest in the last period.
     ci_prob
         Posterior probability of the interval at each time, in (0, 1).
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `fit` is not what :func:`bayesduel.fit` returned.
     KeyError
         If an arm is not in the fit.
     ValueError

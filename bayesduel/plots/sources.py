@@ -29,6 +29,22 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     largest differences bear their names where there is room. Of more than four sources those of
     the largest correlations, positive or negative, are shown.
 
+    Parameters
+    ----------
+    found
+        What :func:`bayesduel.sources` returned, or a fit.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `found` is not what :func:`bayesduel.sources` returned, nor a fit.
+
     Examples
     --------
     >>> rows = {"left": list("abba") * 20, "right": list("bccc") * 20, "outcome": list("1110") * 20}

@@ -5,7 +5,6 @@ PuOr of Brewer (colorbrewer2.org): both are distinguishable under every common c
 """
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -82,55 +81,12 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.sources": "bayesduel.posterior.sources.SourceAgreement",
     "bayesduel.winners": "bayesduel.posterior.winners.Winners",
 }
-EXAMPLES_HEAD = "\n\nExamples\n--------"
-EXAMPLES = {  # how what a plot shows is made
-    "bayesduel.category_ranks": """
->>> rows = {"left": list("aab") * 40, "right": list("bcc") * 40}
->>> rows |= {"outcome": list("1110111100") * 12, "category": ["code"] * 60 + ["prose"] * 60}
->>> model = bd.models.BradleyTerry() + bd.models.CategoryEffects()
->>> ranks = bd.category_ranks(bd.fit(bd.read_duels(rows, keep=["category"]), model))""",
-    "bayesduel.check": """
->>> check = bd.check(bd.datasets.load("tversky1969"), quick=True)""",
-    "bayesduel.check_margins": """
->>> fit = bd.fit(bd.datasets.load("icehockey"), bd.models.ThurstoneScore())
->>> check = bd.check_margins(fit, draws=100)""",
-    "bayesduel.compare_models": """
->>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))""",
-    "bayesduel.compare_policies": """
->>> policies = [bd.policies.Uniform(), bd.policies.RUCB()]
->>> trace = bd.simulate(policies, "mslr-5", 500, replications=10, seed=0)
->>> comparison = bd.compare_policies(trace)""",
-    "bayesduel.criticism.calibration.held_out": """
->>> from bayesduel.criticism.calibration import held_out
->>> calibration = held_out(bd.datasets.load("springall"))""",
-    "bayesduel.panel": """
->>> found = bd.panel(bd.datasets.load("tversky1969"))""",
-    "bayesduel.prior_predictive": """
->>> tree = bd.prior_predictive("bradley-terry", bd.datasets.load("springall"))""",
-    "bayesduel.simulate": """
->>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=9, seed=0)""",
-    "bayesduel.winners": """
->>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))""",
-}
 OF_FIT = (  # that a plot makes of a fit itself; others take the log, which a fit holds as tallies
     *("bayesduel.category_ranks", "bayesduel.check_margins"),
     *("bayesduel.sources", "bayesduel.winners"),
 )
 # Of which a plot takes an xarray.Dataset, too: arms in another order, or a file opened again
 OF_DATASET = ("bayesduel.compare_policies", "bayesduel.winners")
-AX = "ax\n    Axes to draw on. Default: those of a new figure."
-DOCUMENTED = """
-
-Returns
--------
-The axes.
-
-Raises
-------
-TypeError
-    If `{name}` is not what :func:`{source}` returned{fit}.
-"""
-
 Size = tuple[float, float]
 
 
@@ -159,11 +115,7 @@ def every(n: int, most: int) -> int:
 def figure[**P](
     size: Size | Callable[..., Size], source: str
 ) -> "Callable[[Callable[P, Axes]], Callable[P, Axes]]":
-    """Decorate a plot: check its first argument, and make new axes where none are given.
-
-    It adds to the docstring what all plots have in common: the first parameter, `ax`, what is
-    returned, and the error of the check.
-    """
+    """Decorate a plot: check its first argument, and make new axes where none are given."""
 
     def decorated(plot: "Callable[P, Axes]") -> "Callable[P, Axes]":
         signature = inspect.signature(plot)
@@ -205,20 +157,6 @@ def figure[**P](
                 plt.close(new)
                 raise
 
-        text, _, example = inspect.cleandoc(plot.__doc__ or "").partition(EXAMPLES_HEAD)
-        text, _, raises = text.partition("\n\nRaises\n------\n")
-        summary, _, own = text.partition("\n\nParameters\n----------\n")
-        if not own.startswith(f"{name}\n"):
-            or_fit = ", or a fit" * (source in OF_FIT)
-            or_its = ", its Dataset" * (source in OF_DATASET)
-            own = f"{name}\n    What :func:`{source}` returned{or_its}{or_fit}.\n{own}".rstrip()
-        entries = re.split(r"\n(?=\S)", own)
-        entries.insert(list(signature.parameters).index("ax"), AX)
-        common = DOCUMENTED.format(name=name, source=source, fit=", nor a fit" * (source in OF_FIT))
-        drawn.__doc__ = "\n".join([f"{summary}\n\nParameters\n----------", *entries])
-        drawn.__doc__ += f"{common}{raises}".rstrip() + EXAMPLES_HEAD
-        call = f"\n>>> ax = bd.plots.{plot.__name__}({name})\n>>> ax.figure.savefig('figure.png')"
-        drawn.__doc__ += example or EXAMPLES.get(source, "") + call
         return drawn
 
     return decorated

@@ -34,10 +34,29 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     The filled histogram is the statistic of the predictive check, over logs replicated from one
     score per arm on the same design. The vertical line is the log.
 
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `check` is not what :func:`bayesduel.check` returned.
     ValueError
         If no triad of the log can close, so that there is nothing to draw.
+
+    Examples
+    --------
+    >>> check = bd.check(bd.datasets.load("tversky1969"), quick=True)
+    >>> ax = bd.plots.plot_cyclicity(check)
+    >>> ax.figure.savefig('figure.png')
     """
     found = check.evidence
     if not found.n_replicated:
@@ -94,10 +113,29 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     contradicts its order is too small to matter. Strength is the mean of an arm's log odds against
     all others, by the five models of a pair; more than 45 arms are not named.
 
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `check` is not what :func:`bayesduel.check` returned.
     ValueError
         If no three arms have all met, so that there can be no cycle.
+
+    Examples
+    --------
+    >>> check = bd.check(bd.datasets.load("tversky1969"), quick=True)
+    >>> ax = bd.plots.plot_cycles(check)
+    >>> ax.figure.savefig('figure.png')
     """
     from matplotlib.patches import Arc
 
@@ -171,10 +209,29 @@ def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     p-value below 0.01 under one score per arm. In a transitive log all cells above the
     diagonal are purple, up to chance.
 
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `check` is not what :func:`bayesduel.check` returned.
     ValueError
         If no duel of the log is decided.
+
+    Examples
+    --------
+    >>> check = bd.check(bd.datasets.load("tversky1969"), quick=True)
+    >>> ax = bd.plots.plot_residuals(check)
+    >>> ax.figure.savefig('figure.png')
     """
     scores = check.evidence.scores
     if scores is None:

@@ -101,6 +101,7 @@ class ActionElimination(HorizonPolicy):
     reward: Literal["opponent", "pair"] = "opponent"
     horizon: float | None = None
     delta: float | None = None
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"

@@ -157,6 +157,7 @@ class ANACONDA(HorizonPolicy):
     replay: float = 0.2
     buckets: int = 8
     horizon: float | None = None
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
     reference: ClassVar[str] = "Kleine Buening & Saha, AISTATS 2023, Algorithms 1 and 2"

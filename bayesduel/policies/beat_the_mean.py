@@ -88,6 +88,7 @@ class BeatTheMean(HorizonPolicy):
     horizon: float | None = None
     gamma: float = 1.0
     factor: float = 3.0
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
     guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"

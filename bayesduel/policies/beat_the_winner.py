@@ -74,6 +74,7 @@ def leader(belief, memory):
 class BeatTheWinner(PairPolicy):
     """Beat the Winner, for weak regret; it has no settings."""
 
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     repeats: ClassVar = staticmethod(repeats)
     leader: ClassVar = staticmethod(leader)

@@ -176,6 +176,7 @@ class CCB(PairPolicy):
     """
 
     alpha: float = 0.51
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
     ranges: ClassVar = {"alpha": "> 0.5"}

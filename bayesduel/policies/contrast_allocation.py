@@ -129,4 +129,5 @@ def disagreement(scores, memory, arms, mean, C):
 class ContrastAllocation(ScoreRule):
     """Largest expected reduction of relative variance of the contrasts in question."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "bayesduel, docs/validation/studies.md"

@@ -107,6 +107,7 @@ class CWRMED(PairPolicy):
     belief: BeliefSpec = KL()
     alpha: float = 3.0
     beta: float = 0.01
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
     guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"

@@ -51,6 +51,7 @@ class DEXP3(HorizonPolicy):
     """D-EXP3, for Borda regret where preferences may change in any way."""
 
     horizon: float | None = None
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Saha, Koren & Mansour, ICML 2021, Algorithm 1"
     guarantee: ClassVar[str] = "Borda regret O((K log K)^(1/3) T^(2/3)), if preferences change too"

@@ -89,6 +89,7 @@ def select(belief, memory, t, rng):
 class DKWT(IdentificationPolicy):
     """Dvoretzky-Kiefer-Wolfowitz tournament: find the Condorcet winner, then exploit it."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Haddenhorst, Bengs & Hüllermeier, NeurIPS 2021, DKWT"
     guarantee: ClassVar[str] = (
         "the Condorcet winner with probability 1 - delta; each match ends by the stage whose "

@@ -207,6 +207,7 @@ class DTS(PairPolicy):
 
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
+    select: ClassVar = staticmethod(select)
     plus: ClassVar[bool] = False
     reads: ClassVar = "samples"
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, Algorithm 1"

@@ -138,6 +138,7 @@ class ExploreThenVerify(IdentificationPolicy):
     Without a Condorcet winner it explores for ever.
     """
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Karnin, NIPS 2016, Algorithms 1, 3 and 4"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta; of the duels only sum over arms of log(1 / delta) / "

@@ -176,4 +176,5 @@ def win_chances(strength, link, pairs):
 class InformationGain(ScoreRule):
     """Largest expected information about the winner, the k best or the ranking."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Lindley, Annals of Mathematical Statistics 1956"

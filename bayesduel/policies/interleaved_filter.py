@@ -95,6 +95,7 @@ class InterleavedFilter(HorizonPolicy):
 
     horizon: float | None = None
     version: Literal[1, 2] = 2
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"

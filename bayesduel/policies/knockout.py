@@ -80,6 +80,7 @@ class Knockout(IdentificationPolicy):
 
     epsilon: float = 0.05
     gamma: float = 1.0
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., ICML 2017, Algorithms 1 to 3"
     guarantee: ClassVar[str] = (
         "within epsilon with probability 1 - delta after O(gamma^4 K log(1 / delta) / epsilon^2) "

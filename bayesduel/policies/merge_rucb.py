@@ -161,6 +161,7 @@ class MergeRUCB(PairPolicy):
     alpha: float = 1.01
     batch_size: int = 4
     failure: float = 0.01
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T / gap^2) with high probability"
     ranges: ClassVar = {"alpha": "> 0.5", "batch_size": "at least 2", "failure": "in (0, 1)"}

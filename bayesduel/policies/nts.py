@@ -84,6 +84,7 @@ class NTS(IdentificationPolicy):
     """
 
     gap: float = 0.05
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Haddenhorst et al., UAI 2021, Algorithm 1"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta, also where there is no Condorcet winner, after "

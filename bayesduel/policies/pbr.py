@@ -139,6 +139,7 @@ class PBR(HorizonPolicy):
     horizon: float | None = None
     delta: float | None = None
     cap: float | None = None
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = "correct with probability 1 - delta under copeland and borda"
     ranges: ClassVar = {"k": "at least 1", "cap": "at least 1"}

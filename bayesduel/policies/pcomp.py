@@ -104,6 +104,7 @@ class PCOMP(HorizonPolicy):
     n_batches: int | None = None
     horizon: float | None = None
     delta: float | None = None
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
     repeats: ClassVar = staticmethod(repeats)

@@ -304,6 +304,7 @@ class PivotIndex(PairPolicy):
     """
 
     belief: BeliefSpec = Beta(prior=8.0)
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "this package, docs/validation/pivot_index.md"

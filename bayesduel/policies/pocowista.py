@@ -136,6 +136,7 @@ class POCOWISTA(IdentificationPolicy):
     """
 
     transitive: bool = False
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Haddenhorst & Hüllermeier, AISTATS 2024"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta where each pair has one likeliest outcome; the duels "

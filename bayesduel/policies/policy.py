@@ -5,7 +5,6 @@ methods. ``setting`` says what the policy is for, ``shows`` how many arms or ite
 step.
 """
 
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, replace
 from inspect import getattr_static
@@ -53,31 +52,10 @@ class Policy(Settings):
     Attributes
     ----------
     rules
-        Names of compiled functions: a class that neither has nor inherits one of these names takes
-        the function of its module.
+        Names of the compiled functions that a class has as static methods.
     """
 
     rules: ClassVar[tuple[str, ...]] = ("select",)
-    takers: ClassVar[dict[Any, str]] = {}  # the class that has a function of a module as its rule
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Take the compiled functions of the module.
-
-        Raises TypeError if another class of the module has one of them already.
-        """
-        super().__init_subclass__(**options)
-        for name in cls.rules:
-            rule = getattr(sys.modules.get(cls.__module__), name, None)
-            if hasattr(cls, name) or getattr(rule, "__module__", "") != cls.__module__:
-                continue
-            taker = Policy.takers.setdefault(rule, cls.__qualname__)
-            if taker != cls.__qualname__:
-                raise TypeError(
-                    f"{cls.__qualname__} should define its own {name}, because {name} of the "
-                    f"module {cls.__module__} belongs to {taker}: write {name}: ClassVar = "
-                    "staticmethod(...) in the class"
-                )
-            setattr(cls, name, staticmethod(cast(Any, rule)))
 
     def __post_init__(self) -> None:
         """Check the settings, and then the belief; a policy with checks of its own calls this."""
@@ -86,8 +64,8 @@ class Policy(Settings):
         for name in self.rules:
             if not hasattr(type(self), name):
                 raise TypeError(
-                    f"{own} should have a compiled function {name!r}: define it "
-                    "in the module or in the class"
+                    f"{own} should have a compiled function {name!r}: define it above the class "
+                    f"and write {name}: ClassVar = staticmethod({name}) in the class"
                 )
             if isinstance(getattr_static(self, name), FunctionType):  # it would take self
                 raise TypeError(
@@ -139,8 +117,7 @@ class PairPolicy(Policy, ABC):
         use for them), "scores" (their posterior) or "counts" (wins alone, so that the default
         is the only one it takes).
     select
-        The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``: by default that of the
-        module in which the class is.
+        The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
     repeats
         Compiled, ``repeats(belief, memory, t) -> n``: right after the rule named a pair at time
         t, it would name the same pair at the n times from t on, whatever their outcomes, and

@@ -130,6 +130,7 @@ class RankEl(HorizonPolicy):
     delta: float | None = None
     epsilon: float = 0.0
     rho: float = 0
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
     guarantee: ClassVar[str] = "ranking correct up to rho with probability 1 - delta"
     ranges: ClassVar = {"epsilon": "in [0, 0.5)", "rho": ">= 0"}

@@ -63,6 +63,7 @@ class RCS(PairPolicy):
 
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "samples"
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "no guarantee is proved; linear without a Condorcet winner"

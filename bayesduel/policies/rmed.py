@@ -190,6 +190,7 @@ class RMED1(PairPolicy):
 
     belief: BeliefSpec = KL()
     slack: float = 0.3
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"

@@ -77,6 +77,7 @@ class RUCB(PairPolicy):
     """
 
     alpha: float = 0.51
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., ICML 2014, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T + K^2); linear without such a winner"
     ranges: ClassVar = {"alpha": "> 0.5"}

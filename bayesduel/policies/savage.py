@@ -245,6 +245,7 @@ class SAVAGE(HorizonPolicy):
     independence: Literal["formal", "sampled"] = "formal"
     restarts: int = 10
     steps: int = 100
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta, under condorcet with verify=False only if a "

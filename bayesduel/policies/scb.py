@@ -218,6 +218,7 @@ class SCB(PairPolicy):
     sign_test: Literal["mixture", "union", "epochs"] = "mixture"
     cache: bool = True
     keep: bool = False
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
     guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"

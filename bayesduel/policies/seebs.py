@@ -106,6 +106,7 @@ def verdict(belief, memory):
 class SEEBS(IdentificationPolicy):
     """SEEBS: find the best arm without a known gap, then exploit it by self-duels."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Ren, Liu & Shroff, ICML 2020, Algorithms 1 to 4"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta after O(sum over arms of (log(1 / delta) + log log "

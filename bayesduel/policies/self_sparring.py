@@ -62,6 +62,7 @@ class SelfSparring(PairPolicy):
     """
 
     belief: BeliefSpec = Beta()
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "samples"
     reference: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
     guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"

@@ -67,6 +67,7 @@ class SequentialElimination(IdentificationPolicy):
     """
 
     epsilon: float = 0.05
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., NIPS 2017, Seq-Eliminate"
     guarantee: ClassVar[str] = (
         "within epsilon with probability 1 - delta after O(K log(K / delta) / epsilon^2) duels, "

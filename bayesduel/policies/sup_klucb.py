@@ -173,6 +173,7 @@ class SupKLUCB(PairPolicy):
     belief: BeliefSpec = KL()
     score: Literal["copeland", "condorcet", "borda"] = "copeland"
     index_tolerance: float = 0.0
+    select: ClassVar = staticmethod(select)
     confirm: ClassVar[bool] = False
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"

@@ -102,4 +102,5 @@ def variance_reduction(memory, a, b):
 class TopTwoThompson(ScoreRule):
     """Top-two Thompson sampling of the posterior of the scores."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Russo, COLT 2016 (Operations Research 2020)"

@@ -105,6 +105,7 @@ class TrackAndStop(IdentificationPolicy):
     """
 
     belief: BeliefSpec = KL()
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Kaufmann, COLT 2016, carried over to pairs"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta if there is a Condorcet winner; it tracks the "

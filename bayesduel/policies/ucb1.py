@@ -78,6 +78,7 @@ class UCB1(PairPolicy):
     """
 
     reward: Literal["opponent", "pair"] = "opponent"
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "no guarantee for duels (a baseline): the regret is linear"

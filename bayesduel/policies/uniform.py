@@ -64,6 +64,7 @@ class Uniform(PairPolicy, MarginPolicy):
 
     by: Literal["means", "model"] = "means"
     cost: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"

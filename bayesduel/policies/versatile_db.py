@@ -77,6 +77,7 @@ class VersatileDB(PairPolicy):
     """
 
     shared: bool = False
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Saha & Gaillard, ICML 2022, Algorithm 3"
     guarantee: ClassVar[str] = (

@@ -96,6 +96,7 @@ class WinnerStays(PairPolicy):
 
     regret: Literal["weak", "strong"] = "weak"
     beta: float = 1.1
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = "counts"
     leader: ClassVar = staticmethod(leader)
     reference: ClassVar[str] = "Chen & Frazier, ICML 2017, Algorithms 1 and 2"

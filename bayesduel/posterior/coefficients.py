@@ -14,10 +14,11 @@ from bayesduel.intervals import check_ci_prob, with_interval
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
+from bayesduel.records import printed_tables, section_html
 from bayesduel.system.arguments import check_flag, check_seed, did_you_mean, shown_value
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
-from bayesduel.text import join, printed_tables, screen, section_html
+from bayesduel.text import join, screen
 
 __all__ = ["Coefficients", "coefficients", "explained_share", "parameter_draws", "predict_items"]
 

@@ -201,6 +201,8 @@ def _differences(fit: xr.DataTree, columns: Sequence[str]) -> dict[str, tuple[st
     names = reading_of(fit).get("covariates", ())
     lines = [line for line in fit.duel.reading.lines if line.role == "covariate"]
     pairs = {}
+    # A fit keeps the text alone. Two pairs have one text only if names of columns contain " - ", as
+    # "a - b" and "c", "a" and "b - c" do, and all four are among `columns`.
     for left, right in product(columns, repeat=2):
         pairs[f"{left} - {right}"] = (left, right)
     found = {}

@@ -27,9 +27,10 @@ from bayesduel.models import RandomEffects
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.posterior.sources import vote_information
+from bayesduel.records import Result
 from bayesduel.system.arguments import check_one_of, finite, shown_value, whole
 from bayesduel.system.options import Decision
-from bayesduel.text import Result, begun, count, join, percent, plural, shorten
+from bayesduel.text import begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model

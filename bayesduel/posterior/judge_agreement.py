@@ -29,8 +29,9 @@ from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.records import Result
 from bayesduel.system.arguments import as_options, check_log, did_you_mean, texts_of
-from bayesduel.text import Result, join, percent
+from bayesduel.text import join, percent
 
 __all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
 

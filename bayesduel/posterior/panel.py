@@ -40,9 +40,10 @@ from bayesduel.posterior.rank_sum_tests import (
     rank_sums,
 )
 from bayesduel.preference import borda_scores, consistence, cyclic_triads, decided_triads
+from bayesduel.records import Result
 from bayesduel.system.arguments import by_reader, check_log, check_seed
 from bayesduel.system.options import Decision, check_options
-from bayesduel.text import EXAMPLES, LEAST_P, Result, count, join, percent, probability, shorten
+from bayesduel.text import EXAMPLES, LEAST_P, count, join, percent, probability, shorten
 
 __all__ = ["Panel", "panel"]
 

@@ -14,8 +14,9 @@ from bayesduel.models import Model, Sources
 from bayesduel.models.cells import seats_of_both
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
+from bayesduel.records import Result
 from bayesduel.system.options import Decision
-from bayesduel.text import Result, join, shorten
+from bayesduel.text import join, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
 

@@ -13,9 +13,10 @@ from bayesduel.posterior.election import pair_summary
 from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.upset import upset_words
 from bayesduel.preference import ranks
+from bayesduel.records import Result
 from bayesduel.system.arguments import shown_value, whole
 from bayesduel.system.options import Decision
-from bayesduel.text import Result, join, probability
+from bayesduel.text import join, probability
 
 __all__ = ["TopKSets", "check_k", "counted_sets", "top_k"]
 

@@ -55,6 +55,8 @@ def plot_regret(
         What :func:`bayesduel.simulate` returned, of one problem.
     criterion
         Which regret, as in :func:`bayesduel.regret`.
+    ax
+        Axes to draw on. Default: those of a new figure.
     log_regret
         Whether regret is on a log axis too. Default: where the largest curve ends more than
         `APART` times above the smallest.
@@ -63,10 +65,22 @@ def plot_regret(
         line. Default: where that takes seconds, up to 125 arms of one truth or 20 of 250;
         beyond, the legend says that it is left out.
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `trace` is not what :func:`bayesduel.simulate` returned.
     ValueError
         As :func:`bayesduel.regret` does.
+
+    Examples
+    --------
+    >>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=9, seed=0)
+    >>> ax = bd.plots.plot_regret(trace)
+    >>> ax.figure.savefig('figure.png')
     """
     from matplotlib.ticker import FuncFormatter
 

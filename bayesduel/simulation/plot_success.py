@@ -21,13 +21,29 @@ def plot_success(
 
     Parameters
     ----------
+    trace
+        What :func:`bayesduel.simulate` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
     ci_prob
         Probability of the intervals, in (0, 1).
 
+    Returns
+    -------
+    The axes.
+
     Raises
     ------
+    TypeError
+        If `trace` is not what :func:`bayesduel.simulate` returned.
     ValueError
         As :func:`bayesduel.success_rate` does.
+
+    Examples
+    --------
+    >>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=9, seed=0)
+    >>> ax = bd.plots.plot_success(trace)
+    >>> ax.figure.savefig('figure.png')
     """
     from bayesduel.simulation.success import success_rate
     from bayesduel.simulation.trace import plan_of

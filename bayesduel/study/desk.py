@@ -16,7 +16,7 @@ from bayesduel.study.questions import Questions, locked
 from bayesduel.study.schema import TRAINING, Row
 from bayesduel.study.store import EXPIRED, PENDING
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
-from bayesduel.system.arguments import by_reader, check_utf8, check_whole, finite, shown_value
+from bayesduel.system.arguments import by_reader, check_utf8, finite, shown_value, whole
 
 __all__ = ["Desk"]
 
@@ -67,17 +67,14 @@ class Desk(Questions):
             A `StudyStopped`: if tickets that wait for an outcome use up the budget, or the
             judge has seen all that there is, fails the gold questions where that screens out, or is
             excluded, or another source is to be asked now.
-        ValueError
+        TypeError, ValueError
             If `n` is not a whole number >= 1.
         """
         if isinstance(n, str):
             raise TypeError(
                 f"n should be a whole number, got {n!r}: a judge is named by judge={n!r}"
             )
-        count = 1 if n is None else n
-        check_whole(count, "n", 1)
-        if count > MOST_TICKETS:
-            raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
+        count = whole(1 if n is None else n, "n", 1, MOST_TICKETS)
         judge = judge_name(judge)
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.dts import DTS
-from bayesduel.system.arguments import check_whole, shown_value
+from bayesduel.system.arguments import shown_value, whole
 from bayesduel.text import win_points
 
 __all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
@@ -121,7 +121,7 @@ class TopK(Goal):
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If `k` is not a whole number >= 1.
 
     Examples
@@ -135,7 +135,7 @@ class TopK(Goal):
     about: ClassVar[About] = "top_k"
 
     def __post_init__(self) -> None:
-        check_whole(self.k, "k", 1)
+        object.__setattr__(self, "k", whole(self.k, "k", 1))
 
     def chosen(self, n_arms: int) -> int:
         return self.k

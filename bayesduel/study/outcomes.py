@@ -19,7 +19,7 @@ from bayesduel.study.asking import (
     said_in,
 )
 from bayesduel.study.schema import REPEAT, TRAINING, Event, Row
-from bayesduel.study.sources import SourcePosterior
+from bayesduel.study.source_posterior import SourcePosterior
 from bayesduel.study.tickets import ticket_id
 from bayesduel.text import csv_text
 

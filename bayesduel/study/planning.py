@@ -27,7 +27,6 @@ from bayesduel.system.arguments import (
     check_call,
     check_seed,
     check_type,
-    check_whole,
     path_of,
     shown_value,
     whole,
@@ -205,9 +204,9 @@ def plan(
     """
     from joblib import Parallel, delayed
 
-    for name, value in {"n_futures": n_futures, "budget": budget, "workers": workers}.items():
-        check_whole(value, name, 1)
-        whole(value, name, 1)  # nor too large
+    n_futures = whole(n_futures, "n_futures", 1)
+    budget = whole(budget, "budget", 1)
+    workers = whole(workers, "workers", 1)
     check_seed(seed)
     check_call(progress, "progress", none=True)
     setting = _setting(start, goal, policy, stop, model, seed, n_futures)

@@ -294,9 +294,7 @@ class Questions:
         turns = ledger.parts.session.divide(n, pending, [each.pairs for each in seen])
         if judge is not None:
             turn = next((k for k, one in enumerate(turns) if one[0] != judging), n)
-            if not turn and not turns:
-                raise NoQuestion(f"{judge!r} has seen all pairs of the study.")
-            if not turn:
+            if not turn:  # there are turns: pairs of the target are always open
                 better = sources.names[turns[0][0]]
                 raise NoQuestion(
                     f"A vote of {better} now gives more information per cost "

@@ -26,7 +26,7 @@ from bayesduel.beliefs.score_posterior import (
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.evidence import Evidence
 from bayesduel.study.goal import Goal
-from bayesduel.study.sources import SourcePosterior, sources_term
+from bayesduel.study.source_posterior import SourcePosterior, sources_term
 from bayesduel.study.stopping import StopRule
 from bayesduel.text import count
 

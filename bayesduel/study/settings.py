@@ -25,7 +25,7 @@ from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.judging import Judging, checked_judging, stored_judging
 from bayesduel.study.policy_settings import is_automatic, policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.sources import SourcePosterior, checked_sources, source_costs
+from bayesduel.study.source_posterior import SourcePosterior, checked_sources, source_costs
 from bayesduel.study.stop_settings import rule_from, usual_rule
 from bayesduel.study.stopping import Budget, StopRule
 from bayesduel.system.arguments import check_seed, finite, shown_value, whole

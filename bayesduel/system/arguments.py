@@ -33,7 +33,6 @@ __all__ = [
     "check_text",
     "check_type",
     "check_utf8",
-    "check_whole",
     "column_of",
     "command_line",
     "did_you_mean",
@@ -106,12 +105,6 @@ def check_range(value: Any, name: str, rule: str) -> None:
         holds = value > float(bound) if sign == ">" else value >= float(bound)
     if not holds or (rule.endswith("finite") and value > LARGEST_FLOAT):
         raise ValueError(f"{name} should be {rule}, got {value}")
-
-
-def check_whole(value: object, name: str, least: int) -> None:
-    """Raise ValueError unless an argument is an int from `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} should be a whole number >= {least}, got {shown_value(value)}")
 
 
 def finite(value: object, name: str) -> float:

@@ -43,7 +43,7 @@ from bayesduel.beliefs.model_posterior import informed
 from bayesduel.beliefs.score_posterior import draw_scores, follow
 from bayesduel.models import BradleyTerry, Sources
 from bayesduel.policies import DTS
-from bayesduel.study.sources import SourcePosterior
+from bayesduel.study.source_posterior import SourcePosterior
 from benchmarks import coverage
 from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
 

@@ -123,6 +123,8 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class Own(PairPolicy):
+    select = staticmethod(select)
+
     def init(self, n_arms):
         return ()
 """

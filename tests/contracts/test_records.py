@@ -12,9 +12,9 @@ from rich.cells import cell_len
 
 import bayesduel as bd
 from bayesduel.models import CategoryEffects, Davidson
-from bayesduel.records import OF_DATASET, Record
+from bayesduel.records import NOW_CALLED, OF_DATASET, Record
 from bayesduel.simulation.policy_comparison import compare_regrets
-from bayesduel.text import NOW_CALLED, SCREEN
+from bayesduel.text import SCREEN
 
 LABELS = ("<b>apple</b>", "pear", "a name of plums that is longer than any column of a table")
 

@@ -22,7 +22,7 @@ from bayesduel.models import (
     ThurstoneScore,
 )
 from bayesduel.study.questions import NoQuestion
-from bayesduel.study.sources import SourcePosterior
+from bayesduel.study.source_posterior import SourcePosterior
 from bayesduel.study.store import StudyError
 
 pytestmark = pytest.mark.plain

@@ -303,6 +303,14 @@ def test_wrong_arguments_are_refused(arguments, message):
         bd.Study(**arguments)
 
 
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    study = bd.Study(arms=["a", "b", "c"], goal=bd.study.TopK(np.int64(2)))
+    assert repr(study.goal) == "TopK(k=2)"
+    assert len(study.ask(np.int64(2))) == 2
+    with pytest.raises(TypeError, match="k should be a whole number >= 1, got None"):
+        bd.study.TopK(None)
+
+
 def test_wrong_calls_are_refused(tmp_path):
     study = bd.Study(tmp_path / "s", arms=["a", "b", "c"])
     with pytest.raises(ValueError, match="the study has no outcomes yet"):

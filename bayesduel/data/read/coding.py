@@ -1,7 +1,8 @@
 """How a log was read, as a log, a fit and a study store it, so that a batch is read alike."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from bayesduel.data.duels import Duels
@@ -11,7 +12,7 @@ from bayesduel.data.read.meaning import MEANS, Meaning
 from bayesduel.data.read.reading_options import DEFAULTS, RANKING_ROLES
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["check_coding", "options_of", "reading_of", "with_stored"]
+__all__ = ["check_coding", "options_of", "reading_of", "stored_options", "with_stored"]
 
 LISTS = ("covariates", "keep", "missing")
 OF_SOURCE = ("shape", "where", "decimal", "time_format")
@@ -75,9 +76,26 @@ def reading_of(like: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def with_stored(given: Mapping[str, Any], like: object) -> dict[str, Any]:
+def stored_options[**P, R](read: Callable[P, R]) -> Callable[P, R]:
+    """Return a reader that gets, in place of the log `like`, what is stored of options not given.
+
+    Only a call tells a text or a flag that is given, such as ``ties="keep"``, from its default.
+    """
+
+    @wraps(read)
+    def called(*args: P.args, **given: P.kwargs) -> R:
+        if given.get("like") is not None:
+            said = {name for name, value in given.items() if isinstance(value, str | bool)}
+            stored = reading_of(given["like"])
+            given["like"] = {name: value for name, value in stored.items() if name not in said}
+        return read(*args, **given)
+
+    return called
+
+
+def with_stored(given: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with those of an earlier reading where they have their defaults."""
-    stored = reading_of(like)
+    stored = dict(stored)
     for name in ("margin", *SIDES):
         columns = stored.get(name)
         if isinstance(columns, list):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.read.coding import with_stored
+from bayesduel.data.read.coding import stored_options, with_stored
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.duckdb_source import PEEKED, connected
 from bayesduel.data.read.duels_in_source import duels_in
@@ -43,7 +43,13 @@ OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB past its end
 
     @overload
-    def read_duels(path_or_frame: "Readable", *, both_bad: str, **options: Any) -> Any: ...
+    def read_duels(
+        path_or_frame: "Readable", *, both_bad: str, by: None = None, **options: Any
+    ) -> Rankings: ...
+    @overload
+    def read_duels(
+        path_or_frame: "Readable", *, both_bad: str, by: str, **options: Any
+    ) -> dict[str, Rankings]: ...
     @overload
     def read_duels(path_or_frame: Any, *, by: None = None, **options: Any) -> Duels: ...
     @overload
@@ -57,6 +63,7 @@ if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB pas
     rater="the column of who voted is judge=",
     annotator="the column of who voted is judge=",
 )
+@stored_options
 def read_duels(
     path_or_frame: Any,
     *,

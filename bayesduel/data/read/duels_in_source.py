@@ -83,10 +83,9 @@ def duels_in(
     n_rows = int(rows.n.sum())
     n_faulty = sum(fault.n for fault in faults)
     if n_faulty != examined.n_bad:
-        n_good = n_rows - examined.n_bad
         raise ValueError(
-            f"{source.name}: rows read and bad rows should add up to {n_rows:,} rows, got "
-            f"{n_good:,} and {n_faulty:,}"
+            f"{source.name}: should not change while it is read, got {examined.n_bad:,} bad rows, "
+            f"and then {n_faulty:,}; read it again"
         )
     if examined.n_bad == n_rows:
         first = faults[0]

@@ -216,7 +216,9 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
         said[text] = None if word == "none" else word
     ungraded = {code for key, code in codes.items() if key not in grades}
     if grades and ungraded & {Code.LEFT, Code.RIGHT}:
-        raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
+        others = "shares" if shares else "sides"
+        rule = f"means should give grades or {others}, not both, got {shown_value(means)}"
+        raise ValueError(rule)
     values = join(list(said), word="or", quote=True)
     option = as_options(means=None)
     without_side = {*codes.values()} <= {Code.TIE, Code.LEFT_OUT}

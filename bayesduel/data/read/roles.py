@@ -194,6 +194,8 @@ def shared_start(names: Sequence[str]) -> str:
     """Return the letters that all of several names start with."""
     first = min(names, default="")
     last = max(names, default="")
+    if last.startswith(first):
+        return first
     return first[: _first_difference(first, last)]
 
 

@@ -78,6 +78,7 @@ class BETCGLM(HorizonRule, ItemDuelPolicy):
     horizon: float | None = None
     explore: int | None = None
     error: float | None = None
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Wu, Jin, Di, Lou, Farnoud & Gu, ICML 2024, Algorithm 1"
     guarantee: ClassVar[str] = "Borda regret O(n^(2/3) T^(2/3)) up to logarithms"
     finite: ClassVar[bool] = True

@@ -61,5 +61,6 @@ def select(belief, memory, t, rng):
 class CoLSTIM(DesignPolicy):
     """Perturbed utilities and their strongest competitor, for duels of items with attributes."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Saha & Hüllermeier, ICML 2022, Algorithm 1"
     guarantee: ClassVar[str] = "O(sqrt(n T)) up to logarithms, if contexts vary in all directions"

@@ -67,6 +67,7 @@ class FGTSCDB(ItemDuelPolicy):
 
     eta: float = 0.25
     mu: float = BOUNDED
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Li, Zhao & Gu, ICML 2024, Algorithm 1"
     guarantee: ClassVar[str] = "O(n sqrt T) up to logarithms for the paper's sampler"
     ranges: ClassVar = {"eta": "> 0", "mu": ">= 0"}

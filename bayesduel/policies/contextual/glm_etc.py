@@ -63,6 +63,7 @@ class GLMETC(EpochPolicy):
     """
 
     belief: Logistic = Logistic()
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "this package, after Two-Phase and Filippi et al., NIPS 2010"
     guarantee: ClassVar[str] = "no guarantee is proved; exploration costs n (f^-1(T) + 1)"
 

@@ -96,6 +96,7 @@ class KLUCB(ItemPolicy):
 
     belief: Counts = Counts()
     c: float = 0.0
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = Counts
     reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"

@@ -60,6 +60,7 @@ class LogisticDuelThompson(ItemDuelPolicy):
 
     challenger: Literal["thompson", "information"] = "thompson"
     alpha: float = 1.0
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
     guarantee: ClassVar[str] = "no guarantee is proved; that of MaxInP is O(n sqrt T log T)"
     ranges: ClassVar = {"alpha": "> 0"}

@@ -41,6 +41,7 @@ class LogisticThompson(ItemPolicy):
     """Thompson sampling on a Laplace posterior, for items shown one at a time."""
 
     belief: Logistic = Logistic()
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
     guarantee: ClassVar[str] = "no guarantee is proved for the Laplace posterior"
 

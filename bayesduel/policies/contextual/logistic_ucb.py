@@ -51,6 +51,7 @@ class LogisticUCB(ItemPolicy):
 
     belief: Logistic = Logistic()
     alpha: float = 1.0
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
     guarantee: ClassVar[str] = (
         "O(n sqrt T log^1.5 T) at the paper's width; no guarantee at this width"

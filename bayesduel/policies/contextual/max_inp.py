@@ -51,5 +51,6 @@ def select(belief, memory, t, rng):
 class MaxInP(DesignPolicy):
     """The maximum informative pair, for duels of items with attributes."""
 
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha, NeurIPS 2021, MaxInP"
     guarantee: ClassVar[str] = "O(n sqrt T) up to logarithms, at the paper's width"

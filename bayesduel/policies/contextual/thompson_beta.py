@@ -72,6 +72,7 @@ class ThompsonBeta(ItemPolicy):
     """
 
     belief: Counts = Counts()
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = Counts
     reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"

@@ -118,6 +118,7 @@ class TwoPhase(EpochPolicy):
     belief: Counts = Counts()
     basis: Literal["spanner", "arbitrary"] = "spanner"
     smooth: bool = False
+    select: ClassVar = staticmethod(select)
     reads: ClassVar = Counts
     reference: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
     guarantee: ClassVar[str] = (

@@ -165,6 +165,7 @@ class VACDB(ItemDuelPolicy):
     delta: float = 0.05
     kappa: float = 0.1
     scale: float = 0.001
+    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Di et al., ICLR 2024, Algorithm 1"
     guarantee: ClassVar[str] = "n sqrt(sum of variances) + n up to logarithms, at the paper's width"
     ranges: ClassVar = {"delta": "in (0, 1)", "kappa": "positive and finite", "scale": "> 0"}

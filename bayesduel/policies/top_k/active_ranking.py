@@ -110,6 +110,8 @@ class ActiveRanking(PlacesSettings):
     """
 
     delta: float = 0.1
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta for wins; no guarantee for margins"

@@ -38,8 +38,8 @@ def select(margins, memory, t, rng):
     n_arms = len(margins.n)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
-    mean, _, variance, _, _ = sample_moments(margins, memory.shrinkage)
-    return best_pair(log_gains(mean.sum(axis=1), variance, margins.n, memory.k), rng)
+    pairs, variance = sample_moments(margins, memory.shrinkage)
+    return best_pair(log_gains(pairs.mean.sum(axis=1), variance, margins.n, memory.k), rng)
 
 
 @compiled
@@ -104,6 +104,7 @@ def others(score, sums, rank, i, j, m):
 class PKG(WarmUpSettings):
     """Pairwise knowledge gradient: the one-step gain in the expected sum of the k best scores."""
 
+    select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(mean_scores)
     reference: ClassVar[str] = "Groves & Branke 2019, derived anew"
     guarantee: ClassVar[str] = "no guarantee is proved"

@@ -67,18 +67,14 @@ def scores(margins, memory):
 @compiled
 def moments(margins, memory):
     """Return means and variances of scores, and variances of margins, by model or sample."""
-    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
-    mu = mean.sum(axis=1)
+    pairs, variance = sample_moments(margins, memory.shrinkage)
+    mu = pairs.mean.sum(axis=1)
     if memory.threshold == -np.inf:
         return mu, spreads(variance, margins.n), variance
     if not memory.started[0]:
-        memory.fitted[:] = best_scores(
-            margins, memory.shrinkage, mean, scatter, variance, pooled, floor
-        )
+        memory.fitted[:] = best_scores(margins, pairs, variance)
         memory.started[0] = True
-    fitted = fitted_moments(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )
+    fitted = fitted_moments(margins, pairs, memory.fitted, memory.kept)
     mu_fitted = len(mu) * memory.fitted
     if memory.threshold != np.inf:
         threshold = memory.threshold
@@ -98,6 +94,8 @@ class POCBAm(WarmUpSettings):
     As printed, the warm-up is of 3 duels per pair and the shrinkage 0.
     """
 
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
     guarantee: ClassVar[str] = "no guarantee is proved"
     _threshold: ClassVar[float] = -np.inf  # the model is never used

@@ -130,6 +130,8 @@ class QuickSelect(PlacesSettings):
 
     epsilon: float = 0.05
     delta: float = 0.1
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Ren, Liu & Shroff, ICML 2020, Algorithms 1 and 2"
     guarantee: ClassVar[str] = (
         "within epsilon with probability 1 - delta after O(K log(K / delta) / epsilon^2) duels, "

@@ -184,6 +184,8 @@ class SelectTop(PlacesSettings):
     """
 
     budget: int | None = None
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
     guarantee: ClassVar[str] = "no guarantee at a fixed budget"
     ranges: ClassVar = {"budget": "at least 1"}

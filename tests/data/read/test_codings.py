@@ -263,6 +263,18 @@ def test_what_is_stored_reads_the_same_log_again():
         bd.read_duels(rows.rename(columns={"p": "one"}), like=whole)
 
 
+def test_an_option_that_is_given_as_its_default_is_not_that_of_the_earlier_log():
+    rows = pd.DataFrame({"left": list("aab"), "right": list("bcc"), "outcome": [1, 0.5, 0]})
+    whole = bd.read_duels(rows, ties="half")
+    assert bd.read_duels(rows, like=whole).tie_rule == "half"
+    assert bd.read_duels(rows, like=whole, ties="keep").tie_rule == "keep"
+    times = pd.DataFrame({"left": list("ab"), "right": list("bc"), "margin": [1.0, 2.0]})
+    quick = bd.read_duels(times, lower_is_better=True)
+    first = [bd.read_duels(times, like=quick, **given).tally().wins[0, 1]
+             for given in ({}, {"lower_is_better": False}, {"judge": None})]  # fmt: skip
+    assert first == [0, 1, 0]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json", "frame"])
 def test_a_value_that_the_stored_coding_does_not_understand_is_refused(tmp_path, kind):
     whole = read(COLUMNS["own"], ["W", "L", "D"])

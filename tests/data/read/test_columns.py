@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bayesduel as bd
+from bayesduel.data.read.roles import goes_on
 from tests.support.writing import DUELS, WORDS, expected, same, write
 
 HEADERS = {
@@ -35,6 +36,12 @@ def test_guessed_columns_are_told(tmp_path, capsys, header):
     path.write_text("\n".join([header, *lines]))
     assert same(bd.read_duels(path), expected())
     assert capsys.readouterr().err == f"read {path}: {HEADERS[header]} (guessed)\n"
+
+
+def test_a_further_arm_is_named_like_both():
+    assert goes_on(["id", "model_c"], ("model_a", "model_b"))
+    assert not goes_on(["id", "outcome"], ("model_a", "model_b"))
+    assert not goes_on(["id", "outcome"], ("team", "opponent_team"))  # one name ends with the other
 
 
 def test_nothing_is_told_where_nothing_is_guessed(tmp_path, capsys):

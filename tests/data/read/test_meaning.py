@@ -106,6 +106,7 @@ def test_scales_of_one_side(ends, grades):
         ({"means": {"a": "first"}}, "means should give left"),
         ({"means": {"a": "left", "A": "right"}}, "one meaning for each value"),
         ({"means": {"a": "left", "b": "grade -1"}}, "grades or sides, not both"),
+        ({"means": {"a": 0.7, "b": "grade -1"}}, "grades or shares, not both"),
         ({"grades": (1, 1)}, "grades should be the whole numbers"),
         ({"grades": "15"}, "grades should be the whole numbers"),
         ({"means": {"a": "left"}, "coding": "a/b"}, "should be given without"),

@@ -240,6 +240,23 @@ def test_a_row_that_a_frame_loses_is_noticed(monkeypatch):
         bd.read_duels(frame)
 
 
+def test_a_source_that_changes_while_it_is_read_is_noticed(tmp_path, monkeypatch):
+    """The places of bad rows are found in a second reading, here of a file that was mended."""
+    from bayesduel.data.read import duels_in_source
+
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\na,b,left\nb,,left\na,b,right\n")
+    located = duels_in_source._locate
+
+    def mended(*args):
+        path.write_text("left,right,outcome\na,b,left\nb,a,left\na,b,right\n")
+        return located(*args)
+
+    monkeypatch.setattr(duels_in_source, "_locate", mended)
+    with pytest.raises(ValueError, match="should not change while it is read, got 1 bad rows, and"):
+        bd.read_duels(path, on_bad="skip")
+
+
 def test_reading_is_local(tmp_path, monkeypatch):
     """A relative path that looks like a home folder is a path, and nothing is fetched."""
     seen = []
