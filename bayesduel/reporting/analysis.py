@@ -9,11 +9,30 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesduel.criticism import calibration
+from bayesduel.criticism.audit import audit as audit_of
+from bayesduel.criticism.check import check as check_log
+from bayesduel.criticism.check import expected_seconds
+from bayesduel.criticism.check_text import teams_free_words
+from bayesduel.criticism.posterior_predictive import check_margins
 from bayesduel.data.health import disconnected_words, thin_data_words
+from bayesduel.data.health import health as health_of
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.sides import sides_of
-from bayesduel.inference.default_model import AUTO
-from bayesduel.models import Sources
+from bayesduel.inference.default_model import AUTO, choose_model
+from bayesduel.inference.fit import fit as fit_model
+from bayesduel.intervals import eti
+from bayesduel.models import PerturbedThurstone, Scores, SideAdvantage, Sources, ThurstoneScore
+from bayesduel.posterior import information_gain
+from bayesduel.posterior.coefficients import coefficients
+from bayesduel.posterior.duels_to_decide import duels_to_decide
+from bayesduel.posterior.estimand import estimand
+from bayesduel.posterior.generalizability import facets_of, generalizability
+from bayesduel.posterior.judge_agreement import judge_agreement
+from bayesduel.posterior.scores import scores
+from bayesduel.posterior.sources import sources
+from bayesduel.posterior.verdict_check import checked
+from bayesduel.posterior.winners import winners
 from bayesduel.reporting.section import FEW_ROWS
 from bayesduel.system.arguments import as_options, check_flag, check_noun
 from bayesduel.system.memory import TABLE_ARMS
@@ -184,17 +203,10 @@ def analyse(
 
     The other arguments are those of :func:`bayesduel.report`.
     """
-    from bayesduel.criticism.audit import audit as audit_of
-    from bayesduel.data.health import health as health_of
-    from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.posterior.estimand import estimand
-    from bayesduel.posterior.generalizability import facets_of, generalizability
-    from bayesduel.posterior.sources import sources
-    from bayesduel.posterior.verdict_check import checked
-    from bayesduel.posterior.winners import winners
-
     duels = log.duels if isinstance(log, Rankings) else log
-    _check_asked(duels, compare=compare, audit=audit, noun=noun, retired=retired, against=against)
+    _check_arguments(
+        duels, compare=compare, audit=audit, noun=noun, retired=retired, against=against
+    )
     deciding: dict[str, Any] = {"rope": rope, "confidence": confidence, "retired": retired}
     scale: dict[str, Any] = {"anchor": anchor, "points": points, "ci_prob": confidence}
     asked = model if fit is None else AUTO
@@ -210,9 +222,7 @@ def analyse(
         step("computing winners")
         found = winners(fit, **deciding, noun=noun)
         found = found.assign_attrs(model_reasons=called_reasons(fit, asked, log, noun))
-    audited = None
-    if audit:
-        audited = audit_of(fit, duels, confidence=confidence, seed=seed, step=step)
+    audited = audit_of(fit, duels, confidence=confidence, seed=seed, step=step) if audit else None
     fitted = fit.duel.model
     with warnings.catch_warnings(), one_thread_if_small(duels.n_arms):
         warnings.simplefilter("ignore", UserWarning)  # the log's warnings have been given once
@@ -231,7 +241,7 @@ def analyse(
             margins=_margins(duels, fit, noun, step, seed=seed),
             pairs=_informative_pairs(fit, duels.n_arms, deciding, step),
             neighbours=_neighbours(fit, found, **deciding),
-            judges=_judge_agreement(duels, fit, against),
+            judges=judge_agreement(duels, fit, against=against) if _judged(duels) else None,
             scores=_scores(fit, scale, retired),
             scores_by_robust_errors=_scores_by_robust_errors(
                 log, fit, scale, step, draws=draws, seed=seed
@@ -275,8 +285,6 @@ def called_reasons(fit: "xr.DataTree", asked: Any, log: "Duels | Rankings", noun
 
     asked: the model that was asked for. Reasons that are not of its rule stay as the fit has them.
     """
-    from bayesduel.inference.default_model import choose_model
-
     stored = str(fit.attrs.get("model_reasons", "[]"))
     reasons = json.loads(stored)
     if noun == "arm" or not reasons:
@@ -288,7 +296,7 @@ def called_reasons(fit: "xr.DataTree", asked: Any, log: "Duels | Rankings", noun
     return json.dumps([said.get(words, words) for words in reasons])
 
 
-def _check_asked(
+def _check_arguments(
     duels: "Duels",
     *,
     compare: bool,
@@ -320,8 +328,6 @@ def _check(
     log: "Duels | Rankings", noun: str, step: Step, *, compare: bool, seed: int
 ) -> "Attempt[Check]":
     """Return the check of transitivity, or why it is left out of a report."""
-    from bayesduel.criticism.check import check, expected_seconds
-
     if isinstance(log, Rankings):
         return Attempt(None, RANKED)
     duels = log.as_sides()
@@ -335,7 +341,7 @@ def _check(
             "Run bayesduel check for it.",
         )
     step("checking transitivity")
-    return Attempt(replace(check(log, quick=not compare, seed=seed, step=step), noun=noun))
+    return Attempt(replace(check_log(log, quick=not compare, seed=seed, step=step), noun=noun))
 
 
 def _beyond_tables(what: str, noun: str) -> str:
@@ -356,8 +362,6 @@ def _free_winners(
     step: Step,
 ) -> "Attempt[Winners]":
     """Return the winners under a model that need not be transitive, or why there are none."""
-    from bayesduel.posterior.winners import winners
-
     loose, reason = _free_fit(log, fit, check, noun, step)
     return Attempt(None if loose is None else winners(loose, **deciding, noun=noun), reason)
 
@@ -388,8 +392,6 @@ def _why_not_free(log: "Duels | Rankings", fit: "xr.DataTree", unchecked: str, n
 
     unchecked: why there is no check, or "".
     """
-    from bayesduel.criticism.check_text import teams_free_words
-
     if isinstance(log, Rankings):
         return "There is no model without a ranking for a log of rankings."
     if log.n_arms > TABLE_ARMS:
@@ -416,8 +418,6 @@ def _calibration(
     log: "Duels | Rankings", fit: "xr.DataTree", noun: str, step: Step, *, seed: int
 ) -> "Attempt[Calibration]":
     """Return predictions of held-out duels, or why there are none."""
-    from bayesduel.criticism.calibration import held_out
-
     if isinstance(log, Rankings):
         return Attempt(None, RANKED)
     if log.n_arms > TABLE_ARMS:
@@ -428,7 +428,7 @@ def _calibration(
         )
     step("predicting held-out duels")
     try:
-        return Attempt(held_out(log, fit.duel.model, seed=seed, fit=fit))
+        return Attempt(calibration.held_out(log, fit.duel.model, seed=seed, fit=fit))
     except ValueError as error:
         return Attempt(None, UNAVAILABLE.format(error))
 
@@ -437,10 +437,6 @@ def _margins(
     duels: "Duels", fit: "xr.DataTree", noun: str, step: Step, *, seed: int
 ) -> "Attempt[MarginAnalysis]":
     """Return the analysis of margins, by `fit` if that is of a model of margins."""
-    from bayesduel.criticism.posterior_predictive import check_margins
-    from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import Scores, SideAdvantage, ThurstoneScore
-
     step("analysing margins")
     if duels.votes is None or duels.votes.margin is None:
         return Attempt(None)
@@ -465,8 +461,6 @@ def _margins(
 
 def _with_residuals(duels: "Duels", model: "Model") -> "Model | None":
     """Return a model of margins with residuals of pairs, or None where they cannot be estimated."""
-    from bayesduel.models import PerturbedThurstone, SideAdvantage
-
     few = 2 < duels.n_arms <= RESIDUAL_ARMS
     again = duels.pairs().first_wins.size < duels.n_duels
     if not (few and again and model.ranks_by_score and duels.teams is None):
@@ -479,18 +473,14 @@ def _informative_pairs(
     fit: "xr.DataTree", n_arms: int, deciding: Mapping[str, Any], step: Step
 ) -> "pd.DataFrame | None":
     """Return the most informative pairs; None where there are too many to choose from."""
-    from bayesduel.posterior.information_gain import next_pairs
-
     step("choosing informative pairs")
-    return None if n_arms > TABLE_ARMS else next_pairs(fit, FEW_ROWS, **deciding)
+    return None if n_arms > TABLE_ARMS else information_gain.next_pairs(fit, FEW_ROWS, **deciding)
 
 
 def _neighbours(
     fit: "xr.DataTree", found: "Winners", *, rope: float, confidence: float, retired: Sequence[str]
 ) -> "pd.DataFrame":
     """Return how many more duels would decide neighbours; of many arms, the first ones."""
-    from bayesduel.posterior.duels_to_decide import duels_to_decide
-
     of = None
     if retired or found.sizes["arm"] > TABLE_ARMS:
         best = found["arm"].values[found["order"].values[: NEIGHBOURS + 1]]
@@ -498,21 +488,10 @@ def _neighbours(
     return duels_to_decide(fit, of, rope=rope, confidence=confidence)
 
 
-def _judge_agreement(
-    duels: "Duels", fit: "xr.DataTree", against: Sequence[str]
-) -> "JudgeAgreement | None":
-    """Return the agreement of the judges, or None where the log has none."""
-    from bayesduel.posterior.judge_agreement import judge_agreement
-
-    return judge_agreement(duels, fit, against=against) if _judged(duels) else None
-
-
 def _scores(
     fit: "xr.DataTree", scale: Mapping[str, Any], retired: Sequence[str]
 ) -> "pd.DataFrame | None":
     """Return the scores of the arms that are not retired; None where the model ranks by none."""
-    from bayesduel.posterior.scores import scores
-
     if not fit.duel.model.ranks_by_score:
         return None
     rows = scores(fit, **scale)
@@ -533,9 +512,6 @@ def _scores_by_robust_errors(
 
     options: as in :func:`bayesduel.fit`.
     """
-    from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.posterior.scores import scores
-
     model = fit.duel.model
     effects = [part for part in model.terms.deviating if part.samples]
     if not effects or "clusters" not in fit or not model.ranks_by_score:
@@ -551,8 +527,6 @@ def _scores_by_robust_errors(
 
 def _coefficients(fit: "xr.DataTree", ci_prob: float) -> "pd.DataFrame | None":
     """Return the effects of attributes and covariates; None in a model without."""
-    from bayesduel.posterior.coefficients import coefficients
-
     if not {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars):
         return None
     effects = coefficients(fit, ci_prob)
@@ -561,8 +535,6 @@ def _coefficients(fit: "xr.DataTree", ci_prob: float) -> "pd.DataFrame | None":
 
 def _side_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
     """Return the expected score of the left side against an equal arm, mean and interval."""
-    from bayesduel.intervals import eti
-
     draws = fit.duel.posterior()
     if "order" not in draws:
         return None

@@ -529,7 +529,7 @@ def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
         attributes_verdict_section(a),
         coefficients_section(a.table, a.fit),
         *(() if a.new is None else (new_items_section(a.new, level),)),
-        calibration_section(a.calibration, a.held_words),
+        calibration_section(a.calibration.value, a.held_words),
         fit_section(a.fit, noun=a.noun),
         _reproduce(a.fit, command),
     )
