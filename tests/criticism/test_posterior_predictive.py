@@ -370,6 +370,8 @@ def test_what_the_report_tells_of_a_fit():
     order = np.argsort(-best.to_numpy())
     assert [row[0] for row in scores.rows] == [str(LABELS[k]) for k in order]
     assert [row[2] for row in scores.rows] == [f"{6 - k}" for k in order]
+    without_a = margins_section(analysis, ["f", "e", "d", "c", "b"]).body[2]  # "a" is retired
+    assert dict(row[::2] for row in without_a.rows)["a"] == "\u2013"
     assert scores.rows[0][1].startswith(f"{float(best.max()):.2f} [")
     checks, pairs = folded.body
     failed = {row[0].text: row for row in checks.rows if row[0].style == "alarm"}
