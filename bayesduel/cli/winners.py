@@ -73,7 +73,7 @@ def command(
         check = None
         if checks:
             from bayesduel.criticism.check import check as check_log
-            from bayesduel.reporting.analysis import log_of
+            from bayesduel.posterior.update import log_of
 
             with working("checking transitivity"):
                 own = log_of(fit) if duels is None else duels

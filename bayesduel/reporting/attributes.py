@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.posterior.dependence import dependence_of
+from bayesduel.reporting.analysis import Attempt
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
 from bayesduel.system.options import Decision
 from bayesduel.text import begun, count, join, percent, probability, rounded
@@ -44,11 +45,8 @@ class AttributeAnalysis:
     # model has no effects of items
     explained: tuple[float, float, float] | None
     new: "pd.DataFrame | None"  # what :func:`bayesduel.predict_items` returned, or None
-    # held-out calibration of this model, and of Bradley-Terry on the same folds; None where
-    # `reason` says why
-    calibration: "Calibration | None"
-    plain: "Calibration | None"
-    reason: str  # why there is no calibration, or ""
+    calibration: "Attempt[Calibration]"  # held-out calibration
+    plain: "Calibration | None"  # the same of Bradley-Terry, on the same folds
     noun: str = "arm"  # what an arm is called
 
     @property
@@ -119,10 +117,11 @@ class AttributeAnalysis:
     @property
     def held_words(self) -> str:
         """How well the model predicts held-out duels."""
-        if self.calibration is None or self.plain is None:
-            return f"Not available: {self.reason}."
+        found, reason = self.calibration
+        if found is None or self.plain is None:
+            return f"Not available: {reason}."
         return (
-            f"{self.calibration.sentence} Bradley-Terry, which has no attributes, has a log loss "
+            f"{found.sentence} Bradley-Terry, which has no attributes, has a log loss "
             f"of {self.plain.log_loss:.3f} on the same folds."
         )
 
@@ -161,19 +160,17 @@ def analyse_attributes(
     table = table[table["kind"] == "effect"]
     explained = explained_share(fit, ci_prob) if "effect_scale" in model.scales else None
     predicted = None if read is None else predict_items(fit, read, ci_prob, seed=seed)
-    found = None
+    found: Attempt[Calibration] = Attempt(None, "it was not asked for")
     plain = None
-    reason = "it was not asked for"
     if check:
         step("predicting held-out duels")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                found = held_out(duels, model, seed=seed)
+                found = Attempt(held_out(duels, model, seed=seed))
                 plain = held_out(duels, seed=seed)
-                reason = ""
         except ValueError as error:
-            reason = str(error)
+            found = Attempt(None, str(error))
     return AttributeAnalysis(
         duels=duels,
         fit=fit,
@@ -182,7 +179,6 @@ def analyse_attributes(
         new=predicted,
         calibration=found,
         plain=plain,
-        reason=reason,
     )
 
 

@@ -1,14 +1,12 @@
 """Report section: margins, the difference in points by which duels were won."""
 
-import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.criticism.posterior_predictive import shown_check
-from bayesduel.data.sides import sides_of
 from bayesduel.intervals import eti
 from bayesduel.reporting.section import (
     FEW_ROWS,
@@ -21,19 +19,16 @@ from bayesduel.reporting.section import (
     blocks,
 )
 from bayesduel.system.options import Decision
-from bayesduel.text import join, number_with_interval, plural, significant
+from bayesduel.text import join, number_with_interval, significant
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.criticism.posterior_predictive import MarginCheck
     from bayesduel.data.duels import Duels
+    from bayesduel.reporting.analysis import MarginAnalysis
 
-__all__ = ["MarginAnalysis", "analyse_margins", "margin_words", "margins_section"]
+__all__ = ["margin_words", "margins_section"]
 
-MOST_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
-RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own: 1,770 of them
-DRAWS = 2000  # the Monte Carlo error of an end of a 95 % interval is then 0.06 deviations
 PARAMETERS = {
     "scale": "standard deviation of the scores (prior)",
     "noise": "standard deviation of the noise of one margin",
@@ -44,59 +39,7 @@ PARAMETERS = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MarginAnalysis:
-    """What a report says of margins."""
-
-    fit: "xr.DataTree"  # of a model of margins
-    check: "MarginCheck"  # its residuals against replicated ones
-    # a fit with residuals of pairs, or None where they cannot be estimated
-    perturbed: "xr.DataTree | None"
-    side: str  # what the side listed first is called in a sentence: "the home side"
-
-
-def analyse_margins(
-    duels: "Duels", fit: "xr.DataTree", seed: int = 0, noun: str = "arm"
-) -> tuple[MarginAnalysis | None, str]:
-    """Return the analysis of the margins of a log, or None and the reason.
-
-    The report's `fit` is used if it is of a model of margins; `noun` is what an arm is called.
-    """
-    from bayesduel.criticism.posterior_predictive import check_margins
-    from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import PerturbedThurstone, Scores, SideAdvantage, ThurstoneScore
-
-    if duels.votes is None or duels.votes.margin is None:
-        return None, ""
-    if duels.n_arms > MOST_ARMS:
-        return None, (
-            f"Margins of more than {MOST_ARMS} {plural(noun)} are not analysed here; fit a model "
-            "of margins (--model thurstone-score)."
-        )
-    with warnings.catch_warnings():  # the log's warnings have been given once
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            own = fit.duel.model
-            if own.response.outcome != "margin":
-                own = ThurstoneScore(Scores() + SideAdvantage())
-                fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
-            check = check_margins(fit, seed=seed)
-            perturbed = None
-            if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score and duels.teams is None:
-                loose = PerturbedThurstone()
-                if own.terms.reads_order:
-                    loose = loose + SideAdvantage()
-                if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
-                    perturbed = fit_model(
-                        duels, loose, draws=DRAWS, seed=seed, log_likelihood=False
-                    )
-        except ValueError as error:
-            return None, f"Not available for this log: {error}."
-    side = sides_of(duels).left
-    return MarginAnalysis(fit=fit, check=check, perturbed=perturbed, side=side), ""
-
-
-def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
+def margin_words(a: "MarginAnalysis | None", duels: "Duels", first: str) -> str:
     """Return what a reader of a ranking by margins, on which `first` leads, should know of wins.
 
     Wins are counted where all pairs met: elsewhere they depend on who met whom.
@@ -113,12 +56,12 @@ def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
 
 
 def margins_section(
-    a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False, noun: str = "arm"
+    a: "MarginAnalysis", ranked: Sequence[str], *, own_ranking: bool = False, noun: str = "arm"
 ) -> Section:
     """Return the section on margins.
 
-    `order` has the arms (indices) in the order of the report's ranking; `own_ranking`: whether that
-    is by margins, too; `noun`: what an arm is called.
+    `ranked` has the arms in the order of the report's ranking, without retired ones; `own_ranking`:
+    whether that is by margins, too; `noun`: what an arm is called.
     """
     from bayesduel.plots.posterior_predictive import (
         MARGINS_SIZE,
@@ -153,7 +96,7 @@ def margins_section(
         body=blocks(
             words,
             _parameter_table(a),
-            _score_table(a, order, own_ranking, noun),
+            _score_table(a, ranked, own_ranking, noun),
             a.check.words(noun),
             margins,
             pairs,
@@ -162,7 +105,7 @@ def margins_section(
     )
 
 
-def _order_words(a: MarginAnalysis) -> str:
+def _order_words(a: "MarginAnalysis") -> str:
     posterior = a.fit["posterior"]
     if "order" not in posterior:
         return "Each margin is modelled as the difference of two scores plus noise."
@@ -178,7 +121,7 @@ def _order_words(a: MarginAnalysis) -> str:
     )
 
 
-def _residual_words(a: MarginAnalysis) -> str:
+def _residual_words(a: "MarginAnalysis") -> str:
     """Return how far from transitive the margins are."""
     fit = a.fit if "residual_scale" in a.fit["posterior"] else a.perturbed
     if fit is None:
@@ -193,7 +136,7 @@ def _residual_words(a: MarginAnalysis) -> str:
     )
 
 
-def _parameter_table(a: MarginAnalysis) -> Table:
+def _parameter_table(a: "MarginAnalysis") -> Table:
     posterior = a.fit["posterior"]
     return Table(
         columns="tn",
@@ -206,12 +149,10 @@ def _parameter_table(a: MarginAnalysis) -> Table:
     )
 
 
-def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool, noun: str) -> Table:
-    posterior = a.fit["posterior"]
+def _score_table(a: "MarginAnalysis", ranked: Sequence[str], own_ranking: bool, noun: str) -> Table:
     score = _scores(a.fit)
-    labels = [str(arm) for arm in posterior["arm"].to_numpy()]
-    rank = np.empty(len(labels), dtype=int)
-    rank[np.asarray(order)] = 1 + np.arange(len(labels))
+    labels = [str(arm) for arm in a.fit["posterior"]["arm"].to_numpy()]
+    rank = {arm: f"{place}" for place, arm in enumerate(ranked, 1)}
     best = np.argsort(-score.mean(axis=0), kind="stable")[:FIRST_ROWS]
     different = " The ranking above is by wins; this table is by margins." * (not own_ranking)
     return Table(
@@ -221,7 +162,7 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool, noun: 
             "score [95 % interval]",
             "rank" if own_ranking else "rank by wins",
         ),
-        rows=tuple((labels[k], _summary(score[:, k]), f"{rank[k]}") for k in best),
+        rows=tuple((labels[k], _summary(score[:, k]), rank.get(labels[k], "\u2013")) for k in best),
         caption=f"Score: expected margin against an average {noun}, without an advantage of either "
         f"side.{different}",
     )
@@ -240,7 +181,7 @@ def _summary(draws: np.ndarray) -> str:
     return number_with_interval(draws.mean(), float(low), float(high))
 
 
-def _check_tables(a: MarginAnalysis, noun: str) -> tuple[Table, Table]:
+def _check_tables(a: "MarginAnalysis", noun: str) -> tuple[Table, Table]:
     styles: tuple[Any, Any] = ("plain", "alarm")
 
     def name(row: Any) -> Cell:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.data.sides import sides_of
+from bayesduel.inference.default_model import TIES
 from bayesduel.posterior.estimand import level_words
 from bayesduel.posterior.scores import scores_words
 from bayesduel.posterior.verdict import across_words
-from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.ranking_table import (
     RATE,
     bars,

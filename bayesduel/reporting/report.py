@@ -13,8 +13,9 @@ from bayesduel.criticism.check_result import Check
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.posterior.duels_to_predict import conditions_read
+from bayesduel.posterior.update import log_of
 from bayesduel.posterior.winners_record import retired_words
-from bayesduel.reporting.analysis import Analysis, analyse, log_of
+from bayesduel.reporting.analysis import Analysis, analyse
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
     attributes_verdict_section,
@@ -39,6 +40,7 @@ from bayesduel.reporting.check import (
     transitivity_section,
 )
 from bayesduel.reporting.fit import (
+    Diagnostic,
     diagnostics,
     errors_section,
     few_clusters_words,
@@ -86,7 +88,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.data.duels import Duels
-    from bayesduel.posterior.winners import Winners
 
 __all__ = ["analysed", "files_read", "report", "sections"]
 
@@ -331,84 +332,26 @@ def analysed(
 
 def _of_log(a: Analysis, command: str | None) -> Sections:
     found_diagnostics = diagnostics(a.fit)
-    doubts = tuple(
-        (
-            "UncertifiedWarning",
-            f"The {name} is {value} and should be {wanted}: results may be inaccurate.",
-        )
-        for name, value, wanted, good in found_diagnostics
-        if not good
-    )
-    words = a.calibration_reason if a.calibration is None else a.calibration.sentence
-    margins = None
-    if a.margins is not None:
-        placed = {arm: k for k, arm in enumerate(a.duels.arms)}
-        order = np.array([placed[str(arm)] for arm in a.winners.table().index])
-        margins = margins_section(a.margins, order, own_ranking=a.by_margins, noun=a.noun)
-    elif a.margins_reason:
-        margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
-    ranked = a.winners.attrs["verdict_kind"] != "not comparable"
-    caution = caution_words(a.check, a.noun, assumed=a.ranked_by_score and ranked)
-    rejected = REJECTED if a.rejected else ""
-    pairs = a.by_pair
-    uneven = ""
-    further: tuple[str, ...] = ()
-    if rejected and a.free is not None:
-        uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
-        uneven += f" {begun(plural(a.noun))} are in the order of its Borda scores."
-        if a.free_unit != "duel":
-            uneven += f" One {a.free_unit} counts as one duel."
-    elif a.ranked_by_score and a.check is not None and a.check.misstated:
-        uneven = UNEVEN.format(a.noun)
-        further = (MISSTATED.format(a.noun),)
-    found_order = None if a.check is None else a.check.order
-    clear = found_order is not None and found_order.clear and not a.ordered
-    note = rejected
-    scores = a.scores
-    if pairs is not a.winners:
-        note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
-        scores = None
-    if a.by_margins:
-        first = str(pairs["arm"].values[pairs["order"].values[0]])
-        further = (margin_words(a.margins, a.duels, first), *further)
-    out = retired_words(a.winners)
-    further = (*([out] if out else []), *advantage_words(a), *further)
-    views = period_views(a.fit, a.duels, scores)
-    board = leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
-    neutral = controlled_words(a, "this ranking is that")
     few = few_clusters_words(a)
-    doubts += (("FewClustersWarning", few),) if few else ()
-    changed = "" if a.check is None else a.check.drift_words
-    if changed and "time" not in conditions_read(a.fit):
-        doubts += (("Drift", changed),)
+    rejected = REJECTED if a.rejected else ""
+    neutral = controlled_words(a, "this ranking is that")
     found = (
-        verdict_section(
-            a.winners,
-            a.duels,
-            a.warnings + doubts,
-            caution,
-            further,
-            pairs,
-            a.noun,
-        ),
-        board,
+        _verdict(a, found_diagnostics, few),
+        _leaderboard(a),
         _noted(
             rates_section(a.winners, a.duels, a.scores, a.noun),
-            " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
+            rejected,
+            tie_words(a),
+            neutral,
+            COUNTS if neutral else "",
         ),
         _noted(ranks_section(a.winners, a.noun), rejected),
-        _noted(preferences_section(pairs, a.noun), uneven),
+        _noted(preferences_section(a.by_pair, a.noun), _pairs_words(a)),
         _over_time(a.fit, a.noun),
         winners_section(a),
-        _raw_counts(a, pairs),
-        margins,
-        log_section(
-            a.duels,
-            a.health,
-            further=ORDER_FOUND if clear else "",
-            ordered=a.ordered,
-            noun=a.noun,
-        ),
+        _raw_counts(a),
+        _margins(a),
+        _log(a),
         judge_agreement_section(a.judges, a.noun),
         None if a.sources is None else sources_section(a.sources, a.noun),
         None if a.audit is None else audit_section(a.audit, a.noun),
@@ -417,19 +360,92 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         else generalizability_section(a.generalizability, a.noun),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         *_checked(a),
-        calibration_section(a.calibration, words),
+        _calibration(a),
         fit_section(a.fit, found_diagnostics, a.noun),
         _noted(errors_section(a), few),
         _noted(
             next_pairs_section(a.neighbours, a.pairs, a.winners.sizes["arm"], a.noun),
-            " ".join(filter(None, (NEXT_REJECTED * bool(rejected), NEXT_FEW * bool(few)))),
+            NEXT_REJECTED if a.rejected else "",
+            NEXT_FEW if few else "",
         ),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
 
 
-def _raw_counts(a: Analysis, pairs: "Winners") -> Section | None:
+def _verdict(a: Analysis, found: Sequence[Diagnostic], few: str) -> Section:
+    """Return the section on the verdict.
+
+    found: the diagnostics of the fit.
+    few: what is said of few clusters, or "".
+    """
+    ranked = a.winners.attrs["verdict_kind"] != "not comparable"
+    caution = caution_words(a.check.value, a.noun, assumed=a.ranked_by_score and ranked)
+    warnings = a.warnings + _doubts(a, found, few)
+    return verdict_section(a.winners, a.duels, warnings, caution, _further(a), a.by_pair, a.noun)
+
+
+def _doubts(a: Analysis, found: Sequence[Diagnostic], few: str) -> tuple[tuple[str, str], ...]:
+    """Return name and words of what makes results doubtful, beside the warnings of the log."""
+    doubts = [
+        (
+            "UncertifiedWarning",
+            f"The {name} is {value} and should be {wanted}: results may be inaccurate.",
+        )
+        for name, value, wanted, good in found
+        if not good
+    ]
+    if few:
+        doubts.append(("FewClustersWarning", few))
+    check = a.check.value
+    if check is not None and check.drift_words and "time" not in conditions_read(a.fit):
+        doubts.append(("Drift", check.drift_words))
+    return tuple(doubts)
+
+
+def _further(a: Analysis) -> tuple[str, ...]:
+    """Return the paragraphs below the headline."""
+    words = [retired_words(a.winners), *advantage_words(a)]
+    if a.by_margins:
+        board = a.by_pair
+        first = str(board["arm"].values[board["order"].values[0]])
+        words.append(margin_words(a.margins.value, a.duels, first))
+    if _misstated(a):
+        words.append(MISSTATED.format(a.noun))
+    return tuple(filter(None, words))
+
+
+def _misstated(a: Analysis) -> bool:
+    """Return whether the model has one score per arm, and these misstate single pairs."""
+    check = a.check.value
+    return a.ranked_by_score and check is not None and check.misstated
+
+
+def _leaderboard(a: Analysis) -> Section:
+    """Return the leaderboard, of a model that allows cycles where the log contradicts a ranking."""
+    pairs = a.by_pair
+    scores = a.scores
+    note = REJECTED if a.rejected else ""
+    if pairs is not a.winners:
+        scores = None
+        note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
+    views = period_views(a.fit, a.duels, scores)
+    return leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
+
+
+def _pairs_words(a: Analysis) -> str:
+    """Return which model the probabilities of pairs are of, where one score per arm is wrong."""
+    pairs = a.by_pair
+    if pairs is a.winners:
+        return UNEVEN.format(a.noun) if _misstated(a) else ""
+    unit = "" if a.free_unit == "duel" else f" One {a.free_unit} counts as one duel."
+    return (
+        f"By the model {pairs.attrs['model']}, which allows cycles. {begun(plural(a.noun))} are in "
+        f"the order of its Borda scores.{unit}"
+    )
+
+
+def _raw_counts(a: Analysis) -> Section | None:
     """Return the section on raw counts; None where only retired arms had duels."""
     duels = a.duels
     if a.retired:
@@ -439,8 +455,26 @@ def _raw_counts(a: Analysis, pairs: "Winners") -> Section | None:
             return None
         duels = duels.subset(arm for arm in duels.arms if arm not in a.retired)
     effects = join(a.fit.duel.model.terms.samples, word="or")
-    section = raw_counts_section(duels, a.winners, pairs, effects=effects, noun=a.noun)
+    section = raw_counts_section(duels, a.winners, a.by_pair, effects=effects, noun=a.noun)
     return _noted(section, COUNTED.format(plural(a.noun)) if a.retired else "")
+
+
+def _margins(a: Analysis) -> Section | None:
+    """Return the section on margins, or why they are not analysed; None where the log has none."""
+    found, reason = a.margins
+    if found is not None:
+        ranked = list(a.winners.table().index)
+        return margins_section(found, ranked, own_ranking=a.by_margins, noun=a.noun)
+    return Section(id="margins", title="Margins", body=blocks(reason)) if reason else None
+
+
+def _log(a: Analysis) -> Section:
+    """Return the section on the log."""
+    check = a.check.value
+    order = None if check is None else check.order
+    clear = order is not None and order.clear and not a.ordered
+    further = ORDER_FOUND if clear else ""
+    return log_section(a.duels, a.health, further=further, ordered=a.ordered, noun=a.noun)
 
 
 def _over_time(fit: "xr.DataTree", noun: str) -> Section | None:
@@ -458,20 +492,23 @@ def _over_time(fit: "xr.DataTree", noun: str) -> Section | None:
 
 def _checked(a: Analysis) -> Sections:
     """Return the sections on the check, or why there is none."""
-    check = a.check
+    check, reason = a.check
     if check is None:
-        body = blocks(a.check_reason)
-        return (Section(id="transitivity", title="Transitivity", body=body),)
+        return (Section(id="transitivity", title="Transitivity", body=blocks(reason)),)
     tested = transitivity_section(check, verdict=True, modelled=a.ordered)
     compared = () if check.comparison is None else (comparison_section(check),)
     return (tested, residuals_section(check), *compared)
 
 
-def _noted(section: Section | None, note: str) -> Section | None:
-    """Return the section, if there is one, with a note before its body."""
-    if section is None:
-        return None
-    return replace(section, body=(*blocks(note), *section.body))
+def _calibration(a: Analysis) -> Section:
+    """Return the section on predictions of held-out duels, or why there are none."""
+    found, reason = a.calibration
+    return calibration_section(found, reason if found is None else found.sentence)
+
+
+def _noted(section: Section, *notes: str) -> Section:
+    """Return the section with notes before its body, in one paragraph."""
+    return replace(section, body=(*blocks(" ".join(filter(None, notes))), *section.body))
 
 
 def _of_check(check: Check, command: str | None) -> Sections:
@@ -492,7 +529,7 @@ def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
         attributes_verdict_section(a),
         coefficients_section(a.table, a.fit),
         *(() if a.new is None else (new_items_section(a.new, level),)),
-        calibration_section(a.calibration, a.held_words),
+        calibration_section(a.calibration.value, a.held_words),
         fit_section(a.fit, noun=a.noun),
         _reproduce(a.fit, command),
     )
@@ -545,7 +582,7 @@ KINDS: dict[type, Kind] = {
     Analysis: Kind(
         _of_log,
         lambda a: headline(a.winners, a.noun, None if a.by_pair is a.winners else a.by_pair),
-        lambda a: None if a.check is None else a.check.transitive,
+        lambda a: None if a.check.value is None else a.check.value.transitive,
     ),
     Check: Kind(_of_check, lambda check: check.verdict, lambda check: check.transitive),
     AttributeAnalysis: Kind(_of_attributes, lambda a: a.sentence),

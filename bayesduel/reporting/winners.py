@@ -35,7 +35,7 @@ CRITERION_MEANINGS = {  # of an arm that is called {0}, of arms called {1}
 
 def winners_section(a: "Analysis") -> Section:
     """Return the section on winners by criterion, under a model that lets them differ."""
-    shown = a.winners if a.free is None else a.free
+    shown = a.winners if a.free.value is None else a.free.value
     caption = (
         f"Probability that each {a.noun} wins, by criterion; divided between {plural(a.noun)} that "
         f"tie. None: no {a.noun} beats every other."
@@ -108,32 +108,31 @@ def _words(a: "Analysis") -> tuple[str, ...]:
     own = controlled_words(a, "these winners are those")
     if not a.ranked_by_score:
         return own, criterion_words(a.winners, a.noun)
-    if a.free is None:
+    free, reason = a.free
+    if free is None:
         (_, arm, chance, *_), *_ = criterion_rows(a.winners)
         return (
             own,
-            f"{assumed} and some {a.noun} beats every other, by assumption. {a.free_reason} "
+            f"{assumed} and some {a.noun} beats every other, by assumption. {reason} "
             f"The most probable winner is {shorten(arm, SENTENCE)} (probability {chance}).",
         )
     unit = ""
     if a.free_unit != "duel":
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
-    sides = a.free.attrs["controls"] or (AS_PLAYED if a.ordered else "")
+    sides = free.attrs["controls"] or (AS_PLAYED if a.ordered else "")
     sides = f" {sides}" if sides else ""
     about = _about(a)
     sides += f" It is about {about}." if about else ""
-    if a.check is not None and a.check.transitive is False:
-        return (
-            f"The log contradicts a ranking, so this section is based on the model "
-            f"{a.free.attrs['model']}, which allows cycles{unit}.{sides}",
-            criterion_words(a.free, a.noun),
-            _other_leader_words(a, a.free),
+    basis = f"{assumed}. This section is based on models with which cycles are possible, averaged"
+    if a.rejected:
+        basis = (
+            "The log contradicts a ranking, so this section is based on the model "
+            f"{free.attrs['model']}, which allows cycles"
         )
     return (
-        f"{assumed}. This section is based on models with which cycles are possible, averaged"
-        f"{unit}.{sides}",
-        criterion_words(a.free, a.noun),
-        _other_leader_words(a, a.free),
+        f"{basis}{unit}.{sides}",
+        criterion_words(free, a.noun),
+        _other_leader_words(a, free),
     )
 
 
@@ -200,7 +199,7 @@ def _table(winners: "Winners", noun: str) -> Table:
 def _answers(a: "Analysis") -> Group | None:
     """Return the answers of all models of the page, each with what it assumes; None for one."""
     own = a.winners.attrs
-    free = a.free
+    free = a.free.value
     assumed = "a probability of its own for each pair"
     if a.ranked_by_score:
         assumed = f"one score per {a.noun}"

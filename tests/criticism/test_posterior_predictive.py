@@ -353,13 +353,14 @@ def test_residuals_of_pairs_are_taken_out_where_the_model_knows_them():
 
 
 def test_what_the_report_tells_of_a_fit():
-    from bayesduel.reporting.margins import MarginAnalysis, margins_section
+    from bayesduel.reporting.analysis import MarginAnalysis
+    from bayesduel.reporting.margins import margins_section
 
     duels = draw_log(2, pair=0.9)
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
     check = bd.check_margins(fit, 400)
     analysis = MarginAnalysis(fit=fit, check=check, perturbed=None, side="the home side")
-    section = margins_section(analysis, np.arange(6)[::-1])
+    section = margins_section(analysis, [str(arm) for arm in LABELS[::-1]])
     words, parameters, scores, *_, folded = section.body
     assert "Intransitivity" not in words.words
     assert [name for name, _ in parameters.rows] == [
@@ -369,6 +370,8 @@ def test_what_the_report_tells_of_a_fit():
     order = np.argsort(-best.to_numpy())
     assert [row[0] for row in scores.rows] == [str(LABELS[k]) for k in order]
     assert [row[2] for row in scores.rows] == [f"{6 - k}" for k in order]
+    without_a = margins_section(analysis, ["f", "e", "d", "c", "b"]).body[2]  # "a" is retired
+    assert dict(row[::2] for row in without_a.rows)["a"] == "\u2013"
     assert scores.rows[0][1].startswith(f"{float(best.max()):.2f} [")
     checks, pairs = folded.body
     failed = {row[0].text: row for row in checks.rows if row[0].style == "alarm"}

@@ -7,7 +7,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.posterior.election import hold_elections
-from bayesduel.reporting.analysis import log_of
+from bayesduel.posterior.update import log_of
 from tests.inference.test_sparse_gaussian import log
 from tests.support.drawn_by_hand import score_draws
 

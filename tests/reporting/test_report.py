@@ -14,7 +14,8 @@ from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage, TimeVarying
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
-from bayesduel.reporting.analysis import analyse, log_of
+from bayesduel.posterior.update import log_of
+from bayesduel.reporting.analysis import analyse
 from bayesduel.text import percent, rank_range
 from tests.conftest import blank, not_held_out
 from tests.support.parsing import Page
@@ -177,9 +178,9 @@ def test_neighbours_five_pairs_and_the_command(page, springall):
 def test_checks_are_those_of_the_analysis(page, springall):
     log, fit = springall
     a = analyse(log, fit, seed=4)
-    assert a.check.verdict in page.text["transitivity"]
-    assert a.calibration is not None and a.calibration.sentence in page.text["calibration"]
-    assert int(a.calibration.n.sum()) == log.n_duels
+    assert a.check.value.verdict in page.text["transitivity"]
+    assert a.calibration.value.sentence in page.text["calibration"]
+    assert int(a.calibration.value.n.sum()) == log.n_duels
     assert "criteria" in page.text["winners"]
 
 

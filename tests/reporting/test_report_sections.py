@@ -266,7 +266,7 @@ def test_criteria_disagree_only_beyond_monte_carlo_error():
 def test_winners_by_criterion_say_why_the_leaderboard_has_another_first_arm(springall):
     log, fit = springall
     a = analyse(log, fit, seed=4)
-    assert a.free is not None
+    assert a.free.value is not None
     same = str(winners_section(a).body)
     assert "The leaderboard has" not in same
     turned = np.array(a.winners["order"].values)[::-1]

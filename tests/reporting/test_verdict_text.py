@@ -169,7 +169,7 @@ def test_uneven_margins_are_on_the_first_screen(monkeypatch):
     log = bd.datasets.load("baseball1987")
     a = analyse(log, bd.fit(log, draws=400, seed=0))
     assert "misstate" not in str(sections(a)[0])
-    monkeypatch.setattr(type(a.check), "misstated", True)
+    monkeypatch.setattr(type(a.check.value), "misstated", True)
     first, board = sections(replace(a, noun="animal"))[:2]
     said = " ".join(first.body[0].text)
     assert "how often one animal beats another differs from what one score per animal" in said
