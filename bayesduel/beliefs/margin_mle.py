@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.margins.newton import PairMoments, by_arm, climb, one_variance, start_scores
+from bayesduel.margins.newton import by_arm, climb, one_variance, start_scores
 from bayesduel.margins.tallies import Margins, pair_variances, require_margins
 from bayesduel.system.arguments import check_one_of, finite, numbers, whole
 
@@ -91,8 +91,9 @@ def fit_margins(
     step = tolerance * deviation
     n = margins.n
     if variances == "pair":
-        pairs = PairMoments(n, mean, scatter, pooled, least, shrinkage)
-        rounds = climb(pairs, score, variance, step, max_rounds)
+        rounds = climb(
+            n, mean, scatter, pooled, least, shrinkage, score, variance, step, max_rounds
+        )
     elif variances == "common":
         rounds = one_variance(n, mean, scatter, least, score, variance)
     else:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.margins.newton import PairMoments, climb, least_squares, profile
+from bayesduel.margins.newton import climb, least_squares, profile
 from bayesduel.margins.tallies import pair_variances, require_margins
 from bayesduel.margins.update import follow
 from bayesduel.system.arguments import check_one_of
@@ -50,39 +50,38 @@ def opening(t, n_arms):
 
 @compiled
 def sample_moments(margins, shrinkage):
-    """Return the moments of the pairs, and the variance of a margin of each, shape (K, K)."""
+    """Return mean margins, scatters and variances, (K, K) each, the pooled one and the floor."""
     n_arms = len(margins.n)
     mean = np.zeros((n_arms, n_arms))
     scatter = np.zeros((n_arms, n_arms))
     variance = np.zeros((n_arms, n_arms))
     pooled, floor = pair_variances(margins, shrinkage, mean, scatter, variance)
-    return PairMoments(margins.n, mean, scatter, pooled, floor, shrinkage), variance
+    return mean, scatter, variance, pooled, floor
 
 
 @compiled
-def fitted_moments(margins, pairs, score, kept=None):
+def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept=None):
     """Fit from the start `score`, which is overwritten; return the fitted variances, (K, K).
 
     With `kept`, the state of the fit one duel before, from which `score` is.
     """
-    fitted = np.zeros_like(pairs.mean)
+    fitted = np.zeros_like(mean)
     # A Newton step of 1e-6 standard deviations leaves an error of its square.
-    step = 1e-6 * np.sqrt(max(pairs.pooled, pairs.floor))
+    step = 1e-6 * np.sqrt(max(pooled, floor))
     if kept is None:
-        climb(pairs, score, fitted, step, 10000)
+        climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
     else:
-        follow(margins, pairs, score, fitted, step, kept)
+        follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
     return fitted
 
 
 @compiled
-def best_scores(margins, pairs, variance):
+def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
     """Return the fitted scores of largest likelihood among those reached from three starts.
 
     The likelihood has local maxima. Starts: the sample means; least squares weighted by the
     sample variances; the medians of an arm's mean margins. Shape (K,), mean 0.
     """
-    mean = pairs.mean
     n_arms = len(mean)
     starts = np.empty((3, n_arms))
     for i in range(n_arms):
@@ -96,8 +95,8 @@ def best_scores(margins, pairs, variance):
     for k in range(3):
         score = starts[k]
         score -= score.mean()
-        fitted_moments(margins, pairs, score)
-        value = profile(pairs, score)
+        fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
+        value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, score)
         if value < best:
             best = value
             chosen = k
@@ -156,9 +155,9 @@ def model_scores(margins, memory):
         for j in range(i):
             if margins.n[i, j] < 2:
                 return mean_scores(margins, memory)
-    pairs, _ = sample_moments(margins, 0.0)
-    score = pairs.mean.sum(axis=1) / len(pairs.mean)
-    fitted_moments(margins, pairs, score)
+    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
+    score = mean.sum(axis=1) / len(mean)
+    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
     return len(score) * score
 
 
@@ -182,10 +181,10 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     fewest = margins.n[apart].min()
     if fewest < 2:
         raise ValueError(f"margins should hold 2 duels per pair, got {fewest:g}")
-    pairs, variance = sample_moments(margins, 0.0)
-    mu = pairs.mean.sum(axis=1)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
+    mu = mean.sum(axis=1)
     score = mu / n_arms
-    fitted = fitted_moments(margins, pairs, score)
+    fitted = fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
     mu_fitted = n_arms * score
     posterior = index == "posterior"
     return float(gap(mu, variance, mu_fitted, fitted, margins.n, posterior))

@@ -11,14 +11,11 @@ Zhou, Hu, Zhou & Lange, "MM Algorithms for Variance Components Models", JCGS 201
 by arm).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from bayesduel.jit import compiled
 
 __all__ = [
-    "PairMoments",
     "by_arm",
     "climb",
     "inverted",
@@ -31,21 +28,6 @@ __all__ = [
     "start_scores",
     "write_variances",
 ]
-
-
-class PairMoments(NamedTuple):
-    """What the likelihood of scores reads of the margins, with a variance for every pair.
-
-    The variance of a pair is ``(shrinkage pooled + scatter + n e^2) / (shrinkage + n)``, e the
-    misfit of its mean, and at least the floor.
-    """
-
-    n: np.ndarray  # duels, shape (K, K)
-    mean: np.ndarray  # mean margin of i over j, shape (K, K)
-    scatter: np.ndarray  # sum of squares about it, shape (K, K)
-    pooled: float  # variance of a margin, of all pairs
-    floor: float  # least variance of a pair
-    shrinkage: float  # how many duels the pooled variance counts for in every pair's
 
 
 @compiled
@@ -66,18 +48,19 @@ def misfit(mean, score, i, j):
 
 
 @compiled
-def pair_variance(pairs, i, j, e):
+def pair_variance(n, e, scatter, pooled, shrinkage):
     """Return the optimal variance of a pair whose mean has the misfit e, without the floor."""
-    n = pairs.n[i, j]
-    squares = pairs.shrinkage * pairs.pooled + pairs.scatter[i, j] + n * e * e
-    return squares / (pairs.shrinkage + n)
+    squares = shrinkage * pooled + scatter + n * e * e
+    return squares / (shrinkage + n)
 
 
 @compiled
-def climb(pairs, score, variance, step, max_rounds):
+def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max_rounds):
     """Ascend to a local optimum with a variance for every pair; return the rounds taken.
 
-    pairs: the moments of margins.
+    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each.
+    pooled, floor, shrinkage: the variance of a pair is ``(shrinkage pooled + scatter + n e^2) /
+        (shrinkage + n)``, e the misfit of its mean, and at least the floor.
     score, variance: start and result, shapes (K,) and (K, K); written.
     step: stop when no score moves by more.
     max_rounds: most rounds.
@@ -87,12 +70,12 @@ def climb(pairs, score, variance, step, max_rounds):
     right = np.empty(n_arms - 1)
     trial = np.empty(n_arms)
     newton = True
-    near = 1e-4 * np.sqrt(max(pairs.pooled, pairs.floor))
+    near = 1e-4 * np.sqrt(max(pooled, floor))
     value = np.nan  # of the profile at `score`; not known
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
-        slopes(pairs, score, newton, matrix, right)
+        slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right)
         positive = eliminate(matrix, right)
         if newton and not positive:
             newton = False
@@ -101,8 +84,8 @@ def climb(pairs, score, variance, step, max_rounds):
         new = np.nan
         if newton and moved > near:  # shorter Newton steps need no watching
             if np.isnan(value):
-                value = profile(pairs, score)
-            new = profile(pairs, trial)
+                value = profile(n, mean, scatter, pooled, floor, shrinkage, score)
+            new = profile(n, mean, scatter, pooled, floor, shrinkage, trial)
             if not new <= value:
                 newton = False
                 continue
@@ -111,45 +94,46 @@ def climb(pairs, score, variance, step, max_rounds):
         if moved <= step:
             break
         newton = True
-    write_variances(pairs, score, variance)
+    write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
     return rounds
 
 
 @compiled
-def write_variances(pairs, score, variance):
+def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
     """Write the variance of each pair that is optimal for the scores."""
     for i in range(len(score)):
         for j in range(i):
-            if pairs.n[i, j] > 0:
-                e = misfit(pairs.mean, score, i, j)
-                v = max(pair_variance(pairs, i, j, e), pairs.floor)
+            met = n[i, j]
+            if met > 0:
+                e = misfit(mean, score, i, j)
+                v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+                v = max(v, floor)
                 variance[i, j] = v
                 variance[j, i] = v
 
 
 @compiled
-def profile(pairs, score):
+def profile(n, mean, scatter, pooled, floor, shrinkage, score):
     """Return minus the log posterior of scores, each variance at its best, up to a constant."""
-    floor = pairs.floor
     value = 0.0
     for i in range(len(score)):
         for j in range(i):
-            met = pairs.n[i, j]
+            met = n[i, j]
             if met == 0:
                 continue
-            e = misfit(pairs.mean, score, i, j)
-            v = pair_variance(pairs, i, j, e)
+            e = misfit(mean, score, i, j)
+            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
             if v > floor:
                 of_pair = np.log(v)
             else:
                 of_pair = np.log(floor) + v / floor - 1
-            weight = pairs.shrinkage + met
+            weight = shrinkage + met
             value += 0.5 * weight * of_pair
     return value
 
 
 @compiled
-def slopes(pairs, score, newton, matrix, right):
+def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right):
     """Write the system of a step: the Hessian (or its majoriser) and minus the gradient.
 
     The first arm's score is held, so that both leave it out.
@@ -158,16 +142,16 @@ def slopes(pairs, score, newton, matrix, right):
     right[:] = 0.0
     for i in range(1, len(score)):
         for j in range(i):
-            met = pairs.n[i, j]
+            met = n[i, j]
             if met == 0:
                 continue
-            e = misfit(pairs.mean, score, i, j)
-            v = pair_variance(pairs, i, j, e)
-            free = v > pairs.floor
-            w = met / (v if free else pairs.floor)
+            e = misfit(mean, score, i, j)
+            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+            free = v > floor
+            w = met / (v if free else floor)
             g = w * e
             if newton and free:
-                weight = pairs.shrinkage + met
+                weight = shrinkage + met
                 bend = 2 * met * e * e / (weight * v)
                 w = w * (1 - bend)
             add_pair(matrix, right, i, j, w, g)

@@ -49,20 +49,21 @@ def nothing_kept(n_arms: int) -> Kept:
 
 
 @compiled
-def follow(margins, pairs, score, variance, step, kept):
+def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, step, kept):
     """Do as ``climb``, from the last fit and its kept state.
 
-    margins: the statistics of which `pairs` are the moments; since the last fit none or one duel
-        was recorded, or the fit is made from scratch.
+    margins: the statistics; since the last fit none or one duel was recorded, or the fit is made
+        from scratch.
     kept: read and written; see ``climb`` for the others.
     """
+    n = margins.n
     n_arms = len(score)
     age = kept.age
     n_duels = margins.n_duels[0]
     news = n_duels - age[1]
     age[1] = n_duels
     if len(kept.weight) < n_arms:
-        climb(pairs, score, variance, step, 10000)
+        climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, 10000)
         return
     usable = 0 <= age[0] < n_arms
     if usable and news <= 1:
@@ -71,29 +72,28 @@ def follow(margins, pairs, score, variance, step, kept):
         i = margins.last[0]
         j = margins.last[1]
         lead = score[i] - score[j]
-        w = curvature(pairs, i, j, lead)
+        w = curvature(n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
         found = update(kept, i, j, w)
         if found:
-            found = walk(pairs, score, step, kept.inverse)
+            found = walk(n, mean, scatter, pooled, floor, shrinkage, score, step, kept.inverse)
         if found:
-            write_variances(pairs, score, variance)
+            write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
             return
         score[:] = before
-    climb(pairs, score, variance, step, 10000)
+    climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, 10000)
     age[0] = -1
-    if renew(pairs, score, kept):
+    if renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
         age[0] = 0
 
 
 @compiled
-def curvature(pairs, i, j, lead):
+def curvature(n, mean, scatter, pooled, floor, shrinkage, lead):
     """Return the second derivative of a pair's profile by the lead of i over j."""
-    n = pairs.n[i, j]
-    e = pairs.mean[i, j] - lead
-    v = pair_variance(pairs, i, j, e)
-    if v <= pairs.floor:
-        return n / pairs.floor
-    weight = pairs.shrinkage + n
+    e = mean - lead
+    v = pair_variance(n, e, scatter, pooled, shrinkage)
+    if v <= floor:
+        return n / floor
+    weight = shrinkage + n
     bend = 2 * n * e * e / (weight * v)
     return n / v * (1 - bend)
 
@@ -125,7 +125,7 @@ def update(kept, i, j, w):
 
 
 @compiled
-def walk(pairs, score, step, inverse):
+def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
     """Move the scores by the inverse times the gradient; return whether the steps converge."""
     n_arms = len(score)
     slope = np.empty(n_arms)
@@ -135,11 +135,11 @@ def walk(pairs, score, step, inverse):
         slope[:] = 0.0
         for i in range(n_arms):
             for j in range(i):
-                met = pairs.n[i, j]
+                met = n[i, j]
                 if met > 0:
-                    e = misfit(pairs.mean, score, i, j)
-                    v = pair_variance(pairs, i, j, e)
-                    g = met * e / max(v, pairs.floor)
+                    e = misfit(mean, score, i, j)
+                    v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+                    g = met * e / max(v, floor)
                     slope[i] += g
                     slope[j] -= g
         move = inverse @ slope[1:]
@@ -156,7 +156,7 @@ def walk(pairs, score, step, inverse):
 
 
 @compiled
-def renew(pairs, score, kept):
+def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
     """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
     inverse = kept.inverse
@@ -166,9 +166,10 @@ def renew(pairs, score, kept):
         row = i - 1
         for j in range(i):
             w = 0.0
-            if pairs.n[i, j] > 0:
+            met = n[i, j]
+            if met > 0:
                 lead = score[i] - score[j]
-                w = curvature(pairs, i, j, lead)
+                w = curvature(met, mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
             weight[i, j] = w
             weight[j, i] = w
             inverse[row, row] += w

@@ -57,8 +57,8 @@ def _null_index(
     margins.total[:] -= margins.total.T
     margins.squares[:] += margins.squares.T
     margins.n_duels[0] = n * len(sd)
-    pairs, variance = sample_moments(margins, shrinkage)
-    mu = pairs.mean.sum(axis=1)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, shrinkage)
+    mu = mean.sum(axis=1)
     score = mu / n_arms
-    fitted = fitted_moments(margins, pairs, score)
+    fitted = fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
     return float(gap(mu, variance, n_arms * score, fitted, margins.n, posterior))

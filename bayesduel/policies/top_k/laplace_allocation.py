@@ -61,11 +61,13 @@ def scores(margins, memory):
 @compiled
 def refit(margins, memory):
     """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    pairs, _ = sample_moments(margins, memory.shrinkage)
+    mean, scatter, _, pooled, floor = sample_moments(margins, memory.shrinkage)
     if not memory.started[0]:
-        memory.fitted[:] = pairs.mean.sum(axis=1) / len(pairs.mean)
+        memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return fitted_moments(margins, pairs, memory.fitted, memory.kept)
+    return fitted_moments(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,9 +82,9 @@ def refit(margins, memory):
     Scores by weighted least squares and variances by expectation-maximisation take turns; d
     is learned again every K duels.
     """
-    pairs, variance = sample_moments(margins, memory.shrinkage)
-    n, mean, scatter, pooled, floor, nu = pairs
+    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
     done = memory.done
+    n = margins.n
     if done[0] == margins.n_duels[0]:
         return mean
     n_arms = len(mean)
@@ -102,6 +102,7 @@ def refit(margins, memory):
             n, mean, scatter, pooled, floor, memory.fitted, memory.sizes, memory.normal
         )
     square = memory.square[0]
+    nu = memory.shrinkage
     total = np.zeros((n_arms, n_arms))
     for _ in range(rounds):
         for i in range(n_arms):

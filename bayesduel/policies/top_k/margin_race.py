@@ -55,9 +55,9 @@ def radii(margins, budget, bernstein):
     ``sqrt(2 v L / n) + 14 s L / (3 (n - 1))``, v the pair's own variance. Infinite for a pair
     that never met (under Bernstein: that met once).
     """
-    pairs, variance = sample_moments(margins, 0.0)
-    n_arms = len(variance)
-    sd = sqrt(max(pairs.pooled, pairs.floor))
+    mean, _, variance, pooled, floor = sample_moments(margins, 0.0)
+    n_arms = len(mean)
+    sd = sqrt(max(pooled, floor))
     level = budget + log(2.0)
     radius = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
@@ -72,7 +72,7 @@ def radii(margins, budget, bernstein):
                 radius[i, j] += 14 * sd * level / (3 * (n - 1))
             else:
                 radius[i, j] = sd * sqrt(2 * budget / n)
-    return pairs.mean, radius
+    return mean, radius
 
 
 @compiled
@@ -99,7 +99,7 @@ def end_round(margins, memory):
 @compiled
 def scores(margins, memory):
     """Return sums of mean margins, the decided arms above and below all others, shape (K,)."""
-    mean = sample_moments(margins, 0.0)[0].mean.sum(axis=1)
+    mean = sample_moments(margins, 0.0)[0].sum(axis=1)
     return mean + 2 * (np.abs(mean).max() + 1) * memory.place
 
 

@@ -38,8 +38,8 @@ def select(margins, memory, t, rng):
     n_arms = len(margins.n)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
-    pairs, variance = sample_moments(margins, memory.shrinkage)
-    return best_pair(log_gains(pairs.mean.sum(axis=1), variance, margins.n, memory.k), rng)
+    mean, _, variance, _, _ = sample_moments(margins, memory.shrinkage)
+    return best_pair(log_gains(mean.sum(axis=1), variance, margins.n, memory.k), rng)
 
 
 @compiled

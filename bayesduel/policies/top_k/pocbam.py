@@ -67,14 +67,18 @@ def scores(margins, memory):
 @compiled
 def moments(margins, memory):
     """Return means and variances of scores, and variances of margins, by model or sample."""
-    pairs, variance = sample_moments(margins, memory.shrinkage)
-    mu = pairs.mean.sum(axis=1)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
+    mu = mean.sum(axis=1)
     if memory.threshold == -np.inf:
         return mu, spreads(variance, margins.n), variance
     if not memory.started[0]:
-        memory.fitted[:] = best_scores(margins, pairs, variance)
+        memory.fitted[:] = best_scores(
+            margins, memory.shrinkage, mean, scatter, variance, pooled, floor
+        )
         memory.started[0] = True
-    fitted = fitted_moments(margins, pairs, memory.fitted, memory.kept)
+    fitted = fitted_moments(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )
     mu_fitted = len(mu) * memory.fitted
     if memory.threshold != np.inf:
         threshold = memory.threshold

@@ -108,10 +108,9 @@ def test_d_is_learned(d):
     found = []
     for seed in range(12):
         margins, _ = dealt(10, 60, seed, d)
-        *moments, _ = sample_moments(margins, 0.0)[0]
-        mean = moments[1]
+        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
         start = mean.sum(axis=1) / 10
-        arguments = (*moments, start, grid_of_sizes(), quantiles())
+        arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
         found.append(learned_square(*arguments))
         np.testing.assert_array_equal(start, mean.sum(axis=1) / 10)
     ratio = np.mean(found) / d**2
@@ -123,10 +122,9 @@ def test_no_residual_is_found_where_there_is_none():
     """d is below a quarter of the spread of the scores, whose range is 1."""
     for seed in range(6):
         margins, _ = dealt(10, 30, 50 + seed)
-        *moments, _ = sample_moments(margins, 0.0)[0]
-        mean = moments[1]
+        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
         start = mean.sum(axis=1) / 10
-        arguments = (*moments, start, grid_of_sizes(), quantiles())
+        arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
         assert np.sqrt(learned_square(*arguments)) < 0.08
 
 
