@@ -44,6 +44,7 @@ from bayesduel.data.votes import (
     distinct,
     duels_among,
     is_whole,
+    unordered,
 )
 from bayesduel.system.arguments import (
     check_flag,
@@ -568,8 +569,7 @@ class Duels:
         Of a log with teams, of members on opposite sides: a duel of doubles counts for four pairs.
         """
         cells = self.opponents()
-        first = np.minimum(cells.left, cells.right)
-        second = np.maximum(cells.left, cells.right)
+        first, second = unordered(cells.left, cells.right)
         swapped = cells.left > cells.right
         row, place = distinct(first, second)
         forward = np.where(swapped, cells.right_wins, cells.left_wins)

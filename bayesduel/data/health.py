@@ -12,7 +12,7 @@ from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
-from bayesduel.data.votes import MANY_MISSING
+from bayesduel.data.votes import MANY_MISSING, pair_codes
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
@@ -489,11 +489,7 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     if votes is None or code is None:
         return None
     known = code >= 0
-    left = votes.left[known]
-    right = votes.right[known]
-    low = np.minimum(left, right).astype(np.int64)
-    high = np.maximum(left, right)
-    pair = low * duels.n_sides + high
+    pair = pair_codes(votes.left[known], votes.right[known], duels.n_sides)
     labels = getattr(votes, f"{role}s")
     unit = pair * (len(labels) + 1) + code[known]
     n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import distinct
+from bayesduel.data.votes import distinct, unordered
 
 __all__ = ["REPEATED", "VoteUnits", "one_verdict_per_unit", "repeated_role", "units_of"]
 
@@ -96,8 +96,7 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     rows = np.flatnonzero(decisive & (votes.weight > 0))
     left = votes.left[rows].astype(np.int64)
     right = votes.right[rows].astype(np.int64)
-    low = np.minimum(left, right)
-    high = np.maximum(left, right)
+    low, high = unordered(left, right)
     codes, _ = found
     code = codes[rows].astype(np.int64)
     of_its_own = -1 - np.arange(len(code))

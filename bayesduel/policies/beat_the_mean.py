@@ -35,8 +35,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the active arm with fewest duels, and a random other active arm."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     learn(belief, memory, rng)
     active = memory.active
     if active.sum() == 1:

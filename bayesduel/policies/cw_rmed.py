@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, share, shares
+from bayesduel.beliefs import KL, BeliefSpec, met, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
 from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
@@ -39,12 +39,12 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return a pair with too few or too close duels, else the next pair of the list."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     least = memory.alpha * sqrt(log(t))
     close = memory.beta / max(1.0, log(max(1.0, log(t))))
     for i in range(n_arms):
         for j in range(i):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            n = met(belief, i, j)
             away = abs(share(belief, i, j) - 0.5)
             if n < least or away < close or away == 0:
                 return i, j
@@ -63,7 +63,7 @@ def renew(belief, memory, log_t):
     wins = np.zeros(n_arms, np.int64)
     for i in range(n_arms):
         for j in range(n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            n = met(belief, i, j)
             known[i, j] = n * divergence_from_half(P[i, j]) / log_t
             wins[i] += P[i, j] > 0.5
     for i in range(n_arms):

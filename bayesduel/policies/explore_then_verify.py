@@ -43,8 +43,9 @@ def select(belief, memory, t, rng):
     """Return the next pair of the round, or the answer against itself."""
     answer = memory.answer
     place = memory.place
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     if not memory.current.any():
         if place[0] == 0:
             explore(belief, memory)

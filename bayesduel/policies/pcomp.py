@@ -44,8 +44,9 @@ def select(belief, memory, t, rng):
     """Return the next pair of the round, or the arm that is left against itself."""
     place = memory.place
     answer = memory.answer
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     if t < place[UNTIL]:
         return place[FIRST], place[SECOND]
     i, j = take_pair(memory.current)

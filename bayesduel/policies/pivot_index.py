@@ -29,7 +29,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Beta, pick
+from bayesduel.beliefs import BeliefSpec, Beta, met, pick
 from bayesduel.beliefs.beta import log_above
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
@@ -275,7 +275,7 @@ def choose(belief, memory, expected, rng):
             if index > 1e-18:
                 regret = most - (expected[i] + expected[j]) / 2
                 cost = regret + 0.5
-                n = belief.wins[i, j] + belief.wins[j, i]
+                n = met(belief, i, j)
                 own = -log(4 * memory.beats[i, j] * memory.beats[j, i])
                 joint = max(own, -log(index))
                 duels = (n + 1) * (OPTIMISM + joint / 2) / (OPTIMISM + own)

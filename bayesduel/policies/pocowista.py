@@ -49,8 +49,9 @@ def select(belief, memory, t, rng):
     """Return the pair that is duelled, or the answer against itself."""
     pair = memory.pair
     outcomes = memory.outcomes
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     won = outcome(memory.asked, belief)
     if won >= 0:
         outcomes[int(2 * won)] += 1

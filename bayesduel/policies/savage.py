@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, pick, shares
+from bayesduel.beliefs import Belief, met, pick, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
@@ -79,8 +79,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the active pair with fewest duels, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     learn(belief, memory, rng)
     arm = decision(memory, rng)
     if arm >= 0:
@@ -175,7 +176,7 @@ def least_known_pair(belief, memory, rng):
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if memory.active[i, j]:
-                n = belief.wins[i, j] + belief.wins[j, i]
+                n = met(belief, i, j)
                 if n < fewest:
                     fewest = n
                     n_tied = 0

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, pick
+from bayesduel.beliefs import Belief, other_arm, pick
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
@@ -153,8 +153,7 @@ def next_reward(belief, memory, rng):
             reward(memory, i, j, rng)
             return
     else:
-        j = int(rng.random() * (n_arms - 1))
-        j += j >= i
+        j = other_arm(i, n_arms, rng)
         memory.before[i, j] = belief.wins[i, j]
         memory.before[j, i] = belief.wins[j, i]
     memory.testing[0] = i

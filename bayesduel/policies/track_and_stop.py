@@ -54,8 +54,9 @@ class Memory(NamedTuple):
 def select(belief, memory, t, rng):
     """Return the pair that refutes the least refuted arm, or the answer against itself."""
     duels = memory.duels
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     update(belief, memory)
     evidence = memory.evidence.sum(axis=1)
     best = pick(evidence < evidence.min() + ROUNDING, rng)

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from bayesduel.margins.moments import fitted_moments, gap, sample_moments
-from bayesduel.margins.tallies import no_margins
+from bayesduel.margins.tallies import margins_of_pairs
 
 __all__ = ["null_thresholds"]
 
@@ -33,10 +33,10 @@ def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarra
     """
     rng = np.random.default_rng(n_arms)
     logs = max(40, 2000 // n_arms)  # The index averages over arms: more arms, fewer logs.
-    quantiles = [
-        np.quantile([_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)], 0.95)
-        for n in COUNTS
-    ]
+    quantiles = []
+    for n in COUNTS:
+        found = [_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)]
+        quantiles.append(np.quantile(found, 0.95))
     table = np.array([np.log(COUNTS), quantiles])
     table.setflags(write=False)
     return table
@@ -46,17 +46,11 @@ def _null_index(
     n_arms: int, n: int, posterior: bool, shrinkage: float, rng: np.random.Generator
 ) -> float:
     """Return the index of a log in which every pair met n times and the model is true."""
-    above = np.triu_indices(n_arms, 1)
-    sd = rng.random(len(above[0]))
-    mean = sd * rng.standard_normal(len(sd)) / np.sqrt(n)
-    margins = no_margins(n_arms)
-    margins.n[above] = n
-    margins.total[above] = n * mean
-    margins.squares[above] = sd**2 * rng.chisquare(n - 1, len(sd)) + n * mean**2
-    margins.n[:] += margins.n.T
-    margins.total[:] -= margins.total.T
-    margins.squares[:] += margins.squares.T
-    margins.n_duels[0] = n * len(sd)
+    n_pairs = n_arms * (n_arms - 1) // 2
+    sd = rng.random(n_pairs)
+    of_pairs = sd * rng.standard_normal(n_pairs) / np.sqrt(n)
+    squares = sd**2 * rng.chisquare(n - 1, n_pairs)
+    margins = margins_of_pairs(n_arms, n, of_pairs, squares)
     mean, scatter, variance, pooled, floor = sample_moments(margins, shrinkage)
     mu = mean.sum(axis=1)
     score = mu / n_arms

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.score_posterior import contrast
 from bayesduel.jit import compiled
 from bayesduel.margins.moments import opening, sample_moments
 from bayesduel.margins.newton import least_squares
@@ -177,9 +178,12 @@ def choice_gains(n, mu, own, weight, memory):
         for j in range(i):
             u = own[i, j]
             b = weight[i, j]
-            rise = u * u * (slope[i, i] + slope[j, j] - 2 * slope[i, j])
-            rise += 2 * u * b * (one[i, i] - one[i, j] - one[j, i] + one[j, j])
-            rise += b * b * (two[i, i] + two[j, j] - 2 * two[i, j])
-            v = u + b * b * (model[i, i] + model[j, j] - 2 * model[i, j])
-            gain[i, j] = gain[j, i] = rise / (memory.variance[i, j] + v)
+            across_pair = one[i, i] - one[i, j] - one[j, i] + one[j, j]
+            rise = u * u * contrast(slope, i, j)
+            rise += 2 * u * b * across_pair
+            rise += b * b * contrast(two, i, j)
+            v = u + b * b * contrast(model, i, j)
+            relative = rise / (memory.variance[i, j] + v)
+            gain[i, j] = relative
+            gain[j, i] = relative
     return gain

@@ -12,6 +12,7 @@ from math import exp, sqrt
 
 import numpy as np
 
+from bayesduel.beliefs.score_posterior import contrast
 from bayesduel.jit import compiled
 from bayesduel.margins.newton import inverted
 from bayesduel.policies.top_k.aepcs import log_normal_cdf
@@ -54,7 +55,7 @@ def slopes(score, covariance, k):
         for low in range(k, n_arms):
             p = order[top]
             q = order[low]
-            v = covariance[p, p] + covariance[q, q] - 2 * covariance[p, q]
+            v = contrast(covariance, p, q)
             z = (score[p] - score[q]) / sqrt(v)
             lead[p, q] = z / v
             steep[p, q] = -0.5 * z * z - log_normal_cdf(z)
@@ -85,7 +86,8 @@ def choice_gains(score, covariance, variance, k):
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):
-            v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-            rise = seen[i, i] + seen[j, j] - 2 * seen[i, j]
-            gain[i, j] = gain[j, i] = rise / (variance[i, j] + v)
+            shown = variance[i, j] + contrast(covariance, i, j)
+            rise = contrast(seen, i, j) / shown
+            gain[i, j] = rise
+            gain[j, i] = rise
     return gain
