@@ -34,6 +34,7 @@ __all__ = [
     "other_arm",
     "pick",
     "record",
+    "results_since",
     "sample",
     "sample_against",
     "share",
@@ -205,6 +206,14 @@ def sample_against(belief, arm, rng):
 def met(belief, i, j):
     """Return the number of duels of i and j; 0 for an arm and itself."""
     return belief.wins[i, j] + belief.wins[j, i]
+
+
+@compiled
+def results_since(belief, before, i, j):
+    """Return the wins of i over j and those of j over i since the wins were `before`, (K, K)."""
+    won = belief.wins[i, j] - before[i, j]
+    lost = belief.wins[j, i] - before[j, i]
+    return won, lost
 
 
 @compiled

@@ -23,6 +23,7 @@ __all__ = [
     "fitted_moments",
     "gap",
     "intransitivity",
+    "is_warming_up",
     "mean_scores",
     "model_scores",
     "opening",
@@ -31,6 +32,13 @@ __all__ = [
 ]
 
 INDICES = ("predictive", "posterior")
+
+
+@compiled
+def is_warming_up(t, warm_up, n_arms):
+    """Return whether duel t is in the first rounds, `warm_up` of them, in which all pairs meet."""
+    n_pairs = n_arms * (n_arms - 1) // 2
+    return t <= warm_up * n_pairs
 
 
 @compiled

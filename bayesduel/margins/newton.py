@@ -16,6 +16,7 @@ import numpy as np
 from bayesduel.jit import compiled
 
 __all__ = [
+    "add_weight",
     "by_arm",
     "climb",
     "inverted",
@@ -170,6 +171,18 @@ def add_pair(matrix, right, i, j, w, g):
         other = j - 1
         right[other] -= g
         matrix[other, other] += w
+        matrix[other, row] -= w
+
+
+@compiled
+def add_weight(matrix, i, j, w):
+    """Add a pair of weight w, i > j, to both triangles of a Hessian without the first arm."""
+    row = i - 1
+    matrix[row, row] += w
+    if j > 0:
+        other = j - 1
+        matrix[other, other] += w
+        matrix[row, other] -= w
         matrix[other, row] -= w
 
 

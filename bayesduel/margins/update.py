@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.margins.newton import (
+    add_weight,
     climb,
     inverted,
     misfit,
@@ -163,7 +164,6 @@ def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
     weight = kept.weight
     inverse[:] = 0.0
     for i in range(n_arms):
-        row = i - 1
         for j in range(i):
             w = 0.0
             met = n[i, j]
@@ -172,10 +172,5 @@ def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
                 w = curvature(met, mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
             weight[i, j] = w
             weight[j, i] = w
-            inverse[row, row] += w
-            if j > 0:
-                other = j - 1
-                inverse[other, other] += w
-                inverse[row, other] -= w
-                inverse[other, row] -= w
+            add_weight(inverse, i, j, w)
     return inverted(inverse)

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, other_arm, pick
+from bayesduel.beliefs import Belief, other_arm, pick, results_since
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
@@ -118,8 +118,7 @@ def start_sweep(memory, rng):
 def test(belief, memory, i, j):
     """Return 1 or -1 once the sign test decides the pair, else 0."""
     n_arms = len(memory.active)
-    wins = belief.wins[i, j] - memory.before[i, j]
-    losses = belief.wins[j, i] - memory.before[j, i]
+    wins, losses = results_since(belief, memory.before, i, j)
     budget = round_budget(memory.clock[ROUND]) + 2 * log(float(n_arms))
     if memory.sign_test == MIXTURE:
         return sign_by_mixture(wins, losses, budget)

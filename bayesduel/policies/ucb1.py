@@ -50,8 +50,8 @@ def select(belief, memory, t, rng):
         for i in range(n_arms):
             for j in range(n_arms):
                 if i != j:
-                    n = met(belief, i, j)
-                    index[i, j] = upper(belief.wins[i, j], n, t)
+                    wins = belief.wins[i, j]
+                    index[i, j] = upper(wins, met(belief, i, j), t)
         place = pick((index == index.max()).ravel(), rng)
         return place // n_arms, place % n_arms
     take_reward(memory.rewards, belief)

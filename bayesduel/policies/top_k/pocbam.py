@@ -22,6 +22,7 @@ from bayesduel.margins.moments import (
     best_scores,
     fitted_moments,
     gap,
+    is_warming_up,
     opening,
     sample_moments,
     spreads,
@@ -52,7 +53,7 @@ class Memory(NamedTuple):
 def select(margins, memory, t, rng):
     """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+    if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
     mu, spread, variance = moments(margins, memory)
     return best_pair_by_gain(mu, spread, variance, margins.n, memory.k, rng)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.jit import compiled
-from bayesduel.margins.newton import least_squares
+from bayesduel.margins.newton import least_squares, misfit
 
 __all__ = ["grid_of_sizes", "learned_square", "quantiles"]
 
@@ -32,7 +32,8 @@ def grid_of_sizes() -> np.ndarray:
 
 def quantiles() -> np.ndarray:
     """Return the normal quantiles at which the posterior of a variance is evaluated."""
-    return np.asarray(ndtri((np.arange(POINTS) + 0.5) / POINTS))
+    levels = (np.arange(POINTS) + 0.5) / POINTS
+    return np.asarray(ndtri(levels))
 
 
 @compiled
@@ -57,17 +58,20 @@ def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
         for _ in range(4):
             weigh(n, mean, scatter, floor, fitted, square, normal, weight)
             for i in range(n_arms):
-                for j in range(n_arms):
-                    if i != j:
-                        apart[i, j] = n[i, j] / weight[i, j]
+                for j in range(i):
+                    v = n[i, j] / weight[i, j]
+                    apart[i, j] = v
+                    apart[j, i] = v
             least_squares(n, mean, apart, fitted)
-        value[place] = weigh(n, mean, scatter, floor, fitted, square, normal, weight)
+        likelihood = weigh(n, mean, scatter, floor, fitted, square, normal, weight)
         system = -weight[1:, 1:].copy()
         for i in range(1, n_arms):
             system[i - 1, i - 1] = weight[i].sum()
-        value[place] -= 0.5 * np.linalg.slogdet(system)[1]
+        _, log_determinant = np.linalg.slogdet(system)
+        value[place] = likelihood - 0.5 * log_determinant
     chance = np.exp(value - value.max())
-    return (chance * sizes**2).sum() / chance.sum() * unit
+    mean_square = (chance * sizes**2).sum() / chance.sum()
+    return mean_square * unit
 
 
 @compiled
@@ -77,17 +81,23 @@ def weigh(n, mean, scatter, floor, score, square, normal, weight):
     total = 0.0
     for i in range(n_arms):
         for j in range(i):
-            freedom = n[i, j] - 1
-            e = mean[i, j] - score[i] + score[j]
+            met = n[i, j]
+            freedom = met - 1
+            of_root = 2 / (9 * freedom)  # its variance, by Wilson & Hilferty
+            squares = scatter[i, j] + floor
+            e = misfit(mean, score, i, j)
             chance = 0.0
             precision = 0.0
             for z in normal:
-                root = 1 - 2 / (9 * freedom) + z * sqrt(2 / (9 * freedom))
+                root = 1 - of_root + z * sqrt(of_root)
                 chi_squared = max(freedom * root**3, 1e-3)
-                v = square + (scatter[i, j] + floor) / (chi_squared * n[i, j])
-                density = exp(-0.5 * e * e / v) / sqrt(v) + 1e-300
+                v = square + squares / (chi_squared * met)
+                exponent = -0.5 * e * e / v
+                density = exp(exponent) / sqrt(v) + 1e-300
                 chance += density
                 precision += density / v
             total += log(chance)
-            weight[i, j] = weight[j, i] = precision / chance
+            expected = precision / chance
+            weight[i, j] = expected
+            weight[j, i] = expected
     return total
