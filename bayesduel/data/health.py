@@ -214,7 +214,9 @@ class Health:
         table = f"<table>{caption}{rows}</table>"
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.warnings)
         page = f"{table}<ul>{notes}</ul>"
-        bad = "".join(f"<li>{escape(where)}: {escape(what)}</li>" for where, what in self.bad_rows)
+        bad = ""
+        for where, what in self.bad_rows:
+            bad += f"<li>{escape(where)}: {escape(what)}</li>"
         if bad:
             page += f"<p>Rows left out:</p><ul>{bad}</ul>"
         return page
@@ -508,7 +510,9 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         ties += f", {h.n_ties_dropped:,} left out"
     share = 100 * h.n_pairs_never_met / h.n_pairs
     low, median, high = h.duels_per_arm
-    each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
+    each = f"{low:,}"
+    if low < high:
+        each += f" to {high:,}, median {median:,.0f}"
     lines = [
         ("rows", f"{h.n_rows:,}"),
         ("duels", f"{h.n_duels:,}"),
@@ -537,7 +541,9 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         lines.append((plural(role), f"{n:,}"))
         if without:
             lines.append((f"votes without a {role}", f"{without:,}"))
-    lines += [(f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in h.repeats]
+    for repeats in h.repeats:
+        told = f"{repeats.n_votes:,} on {repeats.n_units:,} units"
+        lines.append((f"votes by {repeats.unit}", told))
     lines += [
         ("self-duels, left out", f"{h.n_self_duels:,}"),
         ("rows of weight 0", f"{h.n_zero_weight:,}"),

@@ -131,7 +131,9 @@ class Ballots:
 
     def take(self, rows: np.ndarray | slice) -> Self:
         """Return the votes at `rows` (indices, a boolean mask or a slice)."""
-        picked: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
+        picked: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            picked[name] = column[rows]
         kept = {}
         for name, (code, levels) in self.kept.items():
             kept[name] = (code[rows], levels)

@@ -28,6 +28,7 @@ __all__ = [
     "bare",
     "has_word",
     "plain",
+    "rows_by_role",
     "side_of",
     "take",
     "texts_in",
@@ -142,8 +143,10 @@ class Roles:
 
         but: columns that are not of the file, which a shape says what they are.
         """
-        named = self.words
-        guessed = [f"{r}={c}" for r, c in named.items() if r in self.guessed and c not in but]
+        guessed = []
+        for role, column in self.words.items():
+            if role in self.guessed and column not in but:
+                guessed.append(f"{role}={column}")
         return f"{', '.join(guessed)} (guessed)" if guessed else ""
 
 
@@ -153,6 +156,15 @@ class Columns:
 
     taken: dict[str, str]
     tallied: ClassVar[bool] = False
+
+
+def rows_by_role(source: Any, columns: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the texts of each row of a source by role, given the column of each role."""
+    texts = {}
+    for role, column in source.texts(Columns(columns)).items():
+        texts[role] = column.texts
+    rows = zip(*texts.values(), strict=True)
+    return [dict(zip(texts, row, strict=True)) for row in rows]
 
 
 def plain(name: str) -> str:

@@ -205,10 +205,7 @@ class _Values:
 
     def __init__(self, outcome: Coded, n: np.ndarray, column: str) -> None:
         self.column = column
-        counted = outcome.counts(n)
-        order = np.argsort(-counted, kind="stable")
-        occurring = order[counted[order] > 0]
-        self.counts = {outcome.values[k]: int(counted[k]) for k in occurring}
+        self.counts = outcome.most_frequent(n)
         self.n = sum(self.counts.values())
         self.times: dict[str | float, float] = {}
         for text, k in self.counts.items():

@@ -27,7 +27,7 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import PEEK, Columns, Finder, plain, take
+from bayesduel.data.read.columns import PEEK, Columns, Finder, plain, rows_by_role, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
@@ -283,8 +283,7 @@ def _read(
 
     found: the column of each role; `columns` those of a form that are given.
     """
-    texts = {role: column.texts.tolist() for role, column in source.texts(Columns(found)).items()}
-    every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    every = rows_by_role(source, found)
     rows = {k: row for k, row in enumerate(every) if not repeats_header(row, found)}
     said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
     places = source.places() if said.faults else []
@@ -323,11 +322,11 @@ def _read(
         own = [said.rows[k] for k in rankings]
         labels = {}
         for role in OF_UNITS:
-            if role in texts:
-                labels[role] = [_label(texts[role][k]) for k in own]
+            if role in found:
+                labels[role] = [_label(every[k][role]) for k in own]
         weight = None
-        if "weight" in texts:
-            weight = [float(texts["weight"][k] or "") for k in own]
+        if "weight" in found:
+            weight = [float(every[k]["weight"] or "") for k in own]
         of_kept = {name: [_label(column[k]) for k in own] for name, column in kept.items()}
         try:
             log = Rankings.from_orders(
@@ -346,7 +345,7 @@ def _read(
         return log_of(range(len(said.orders)), source.words)
     parts: dict[str, list[int]] = {}
     for k, row in enumerate(said.rows):
-        label = _label(texts["by"][row]) or ""
+        label = _label(every[row]["by"]) or ""
         parts.setdefault(label, []).append(k)
     logs = {}
     for label, own_rankings in sorted(parts.items()):

@@ -61,7 +61,16 @@ from bayesduel.data.read.words import (
 )
 from bayesduel.system.arguments import as_options, by_reader
 
-__all__ = ["ROLES", "arms_in", "assign", "goes_on", "scores_in", "shared_start", "wins_columns"]
+__all__ = [
+    "ROLES",
+    "arms_in",
+    "assign",
+    "goes_on",
+    "scores_in",
+    "shared_end",
+    "shared_start",
+    "wins_columns",
+]
 
 TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
 # Two arms of which neither name says how the pair was presented.
@@ -179,8 +188,7 @@ def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
 def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
     """Return whether a column is named like a further arm beside two, such as model_c."""
     start = shared_start(pair)
-    backwards = [name[::-1] for name in pair]
-    end = shared_start(backwards)[::-1]
+    end = shared_end(pair)
     for name in names:
         rest = name.removeprefix(start).removesuffix(end)
         alike = len(name) - len(rest) == len(start + end)
@@ -195,6 +203,12 @@ def shared_start(names: Sequence[str]) -> str:
     first = min(names, default="")
     last = max(names, default="")
     return first[: _first_difference(first, last)]
+
+
+def shared_end(names: Sequence[str]) -> str:
+    """Return the letters that all of several names end with."""
+    backwards = [name[::-1] for name in names]
+    return shared_start(backwards)[::-1]
 
 
 def _first_difference(first: str, second: str) -> int:
