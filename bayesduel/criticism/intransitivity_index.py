@@ -57,12 +57,12 @@ def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = 400) -> M
     if (number < 2).any() or wins_alone(margins):
         return None
     index = intransitivity(margins)
-    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
-    score = mean.mean(axis=1)
-    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
+    moments = sample_moments(margins, 0.0)
+    score = moments.mean.mean(axis=1)
+    fitted_moments(margins, moments, score)
     apart = score[:, None] - score
     center = apart[above]
-    scatter = np.maximum(scatter[above], floor)
+    scatter = np.maximum(moments.scatter[above], moments.floor)
     freedom, level = variance_prior(scatter, number - 1)
     squares = freedom * level + scatter
     degrees = freedom + number - 1

@@ -14,6 +14,7 @@ from bayesduel.system.arguments import check_type, whole
 
 __all__ = [
     "Margins",
+    "Moments",
     "margins_of_pairs",
     "no_margins",
     "pair_variances",
@@ -35,6 +36,18 @@ class Margins(NamedTuple):
     last: np.ndarray  # the pair recorded last, shape (2,), int64; (-1, -1) before the first
     last_margin: np.ndarray  # its margin, first over second, shape (1,)
     n_duels: np.ndarray  # duels recorded, shape (1,), int64
+
+
+class Moments(NamedTuple):
+    """What margins say of each pair, and what its variance is shrunk to."""
+
+    n: np.ndarray  # duels of i and j, shape (K, K)
+    mean: np.ndarray  # mean margin of i over j, shape (K, K)
+    scatter: np.ndarray  # sum of squares of the margins about it, shape (K, K)
+    variance: np.ndarray  # of a margin, shape (K, K): see `pair_variances`
+    pooled: float  # the variance of all pairs together
+    floor: float  # the least variance
+    shrinkage: float  # duels for which the pooled variance counts
 
 
 def no_margins(n_arms: int) -> Margins:

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from bayesduel.margins.moments import fitted_moments, gap, sample_moments
+from bayesduel.margins.moments import index_of
 from bayesduel.margins.tallies import margins_of_pairs
 
 __all__ = ["null_thresholds"]
@@ -48,11 +48,7 @@ def _null_index(
     """Return the index of a log in which every pair met n times and the model is true."""
     n_pairs = n_arms * (n_arms - 1) // 2
     sd = rng.random(n_pairs)
-    of_pairs = sd * rng.standard_normal(n_pairs) / np.sqrt(n)
-    squares = sd**2 * rng.chisquare(n - 1, n_pairs)
-    margins = margins_of_pairs(n_arms, n, of_pairs, squares)
-    mean, scatter, variance, pooled, floor = sample_moments(margins, shrinkage)
-    mu = mean.sum(axis=1)
-    score = mu / n_arms
-    fitted = fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
-    return float(gap(mu, variance, n_arms * score, fitted, margins.n, posterior))
+    mean = sd * rng.standard_normal(n_pairs) / np.sqrt(n)
+    scatter = sd**2 * rng.chisquare(n - 1, n_pairs)
+    margins = margins_of_pairs(n_arms, n, mean, scatter)
+    return index_of(margins, shrinkage, posterior)

@@ -61,13 +61,12 @@ def scores(margins, memory):
 @compiled
 def refit(margins, memory):
     """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    mean, scatter, _, pooled, floor = sample_moments(margins, memory.shrinkage)
+    moments = sample_moments(margins, memory.shrinkage)
     if not memory.started[0]:
+        mean = moments.mean
         memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return fitted_moments(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )
+    return fitted_moments(margins, moments, memory.fitted, memory.kept)
 
 
 @dataclass(frozen=True, kw_only=True)

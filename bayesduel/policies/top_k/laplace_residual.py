@@ -83,7 +83,8 @@ def refit(margins, memory):
     Scores by weighted least squares and variances by expectation-maximisation take turns; d
     is learned again every K duels.
     """
-    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
+    moments = sample_moments(margins, memory.shrinkage)
+    mean = moments.mean
     done = memory.done
     n = margins.n
     if done[0] == margins.n_duels[0]:
@@ -95,14 +96,12 @@ def refit(margins, memory):
         # Half-steps of the first fit: 30
         rounds = 30
         memory.fitted[:] = mean.sum(axis=1) / n_arms
-        memory.variance[:] = variance
+        memory.variance[:] = moments.variance
     done[0] = margins.n_duels[0]
     since_learned = done[0] - done[1]
     if done[1] == 0 or since_learned >= n_arms:
         done[1] = done[0]
-        memory.square[0] = learned_square(
-            n, mean, scatter, pooled, floor, memory.fitted, memory.sizes, memory.normal
-        )
+        memory.square[0] = learned_square(moments, memory.fitted, memory.sizes, memory.normal)
     square = memory.square[0]
     nu = memory.shrinkage
     total = np.zeros((n_arms, n_arms))
@@ -113,10 +112,10 @@ def refit(margins, memory):
                 e = misfit(mean, memory.fitted, i, j)
                 before = memory.variance[i, j]
                 own = square / (square + before / met)
-                squares = nu * pooled + scatter[i, j]
+                squares = nu * moments.pooled + moments.scatter[i, j]
                 about_model = met * (1 - own) ** 2 * e * e
                 squares = squares + about_model + own * before
-                v = max(squares / (nu + met), floor)
+                v = max(squares / (nu + met), moments.floor)
                 memory.variance[i, j] = v
                 memory.variance[j, i] = v
                 of_total = v + met * square

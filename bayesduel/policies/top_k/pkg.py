@@ -38,9 +38,9 @@ def select(margins, memory, t, rng):
     n_arms = len(margins.n)
     if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
-    mean, _, variance, _, _ = sample_moments(margins, memory.shrinkage)
-    score = mean.sum(axis=1)
-    gain = log_gains(score, variance, margins.n, memory.k)
+    moments = sample_moments(margins, memory.shrinkage)
+    score = moments.mean.sum(axis=1)
+    gain = log_gains(score, moments.variance, margins.n, memory.k)
     return best_pair(gain, rng)
 
 

@@ -37,17 +37,15 @@ def quantiles() -> np.ndarray:
 
 
 @compiled
-def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
+def learned_square(moments, score, sizes, normal):
     """Return the posterior mean of d^2 under a uniform prior on the grid.
 
-    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each; n at least
-        2 off the diagonal.
-    pooled, floor: the pooled variance and the least one.
+    moments: of pairs that met at least twice.
     score: where reweighted least squares starts, shape (K,); not written.
     sizes, normal: ``grid_of_sizes()`` and ``quantiles()``.
     """
     n_arms = len(score)
-    unit = max(pooled, floor)
+    unit = max(moments.pooled, moments.floor)
     fitted = score.copy()
     weight = np.zeros((n_arms, n_arms))
     apart = np.ones((n_arms, n_arms))
@@ -56,14 +54,14 @@ def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
         square = sizes[place] ** 2 * unit
         # 4 rounds of reweighted least squares for each d
         for _ in range(4):
-            weigh(n, mean, scatter, floor, fitted, square, normal, weight)
+            weigh(moments, fitted, square, normal, weight)
             for i in range(n_arms):
                 for j in range(i):
-                    v = n[i, j] / weight[i, j]
+                    v = moments.n[i, j] / weight[i, j]
                     apart[i, j] = v
                     apart[j, i] = v
-            least_squares(n, mean, apart, fitted)
-        likelihood = weigh(n, mean, scatter, floor, fitted, square, normal, weight)
+            least_squares(moments.n, moments.mean, apart, fitted)
+        likelihood = weigh(moments, fitted, square, normal, weight)
         system = -weight[1:, 1:].copy()
         for i in range(1, n_arms):
             system[i - 1, i - 1] = weight[i].sum()
@@ -75,17 +73,17 @@ def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
 
 
 @compiled
-def weigh(n, mean, scatter, floor, score, square, normal, weight):
+def weigh(moments, score, square, normal, weight):
     """Write each pair's expected precision about the scores; return the log likelihood."""
     n_arms = len(score)
     total = 0.0
     for i in range(n_arms):
         for j in range(i):
-            met = n[i, j]
+            met = moments.n[i, j]
             freedom = met - 1
             of_root = 2 / (9 * freedom)  # its variance, by Wilson & Hilferty
-            squares = scatter[i, j] + floor
-            e = misfit(mean, score, i, j)
+            squares = moments.scatter[i, j] + moments.floor
+            e = misfit(moments.mean, score, i, j)
             chance = 0.0
             precision = 0.0
             for z in normal:
