@@ -194,7 +194,7 @@ def _refit(
             clusters=False,
         )
     posterior = tree.duel.posterior("model")
-    parts = []
+    parts: list[np.ndarray] = []
     for k in map(int, rows):
         one = units.take(k, k + 1)
         parts += map(_predictive, log_likelihoods(model, posterior, one))

@@ -158,7 +158,7 @@ class Columns:
     tallied: ClassVar[bool] = False
 
 
-def rows_by_role(source: Any, columns: Mapping[str, str]) -> list[dict[str, Any]]:
+def rows_by_role(source: Any, columns: dict[str, str]) -> list[dict[str, Any]]:
     """Return the texts of each row of a source by role, given the column of each role."""
     texts = {}
     for role, column in source.texts(Columns(columns)).items():

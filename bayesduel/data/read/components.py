@@ -45,8 +45,8 @@ def _separating(source: Any, roles: Roles, parts: Sequence[Sequence[str]]) -> st
             continue
         read = source.texts(Columns({"left": roles.left, "by": column}))
         left = read["left"]
-        parts = [part_of.get(arm.strip(), -1) for arm in left.values]
-        by_code = np.array([*parts, -1])
+        places = [part_of.get(arm.strip(), -1) for arm in left.values]
+        by_code = np.array([*places, -1])
         part = by_code[left.code]
         value = read["by"].code
         known = (part >= 0) & (value >= 0)

@@ -576,8 +576,8 @@ def judges(table: Table) -> Shape | str:
     """
     lack = "two columns of arms, and several that each hold the verdicts of a judge"
     arms = _judged(table)
-    said = {*map(plain, table.columns)} & {*OUTCOMES}
-    if arms is None or (said and not table.named):
+    outcomes = {*map(plain, table.columns)} & {*OUTCOMES}
+    if arms is None or (outcomes and not table.named):
         return lack
     labels = table.known(arms[0]) | table.known(arms[1])
     beside = table.beside(*arms)
