@@ -43,6 +43,10 @@ FRAGILITY = ("by", "change", "needed", "of", "share", "votes", "proposed", "limi
 TENTHS = 10  # looks at the log, the last at all of it: a page has a table of as many rows
 
 
+# The level of each vote in a column, None of single votes, and the labels.
+type Levels = tuple[np.ndarray | None, tuple[str, ...]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Audit(Result):
     """The result of :func:`bayesduel.audit`.
@@ -276,7 +280,7 @@ def audit(
     if by is None:
         several = votes.judge is not None and len(votes.judges) > 1
         by = ("vote", "judge") if several else ("vote",)
-    columns: dict[str, Any] = {}  # the level of each vote, or None, and the labels
+    columns: dict[str, Levels] = {}
     for name in texts_of(by, "by"):
         columns[name] = (None, ())
         if name != "vote":

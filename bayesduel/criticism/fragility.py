@@ -190,7 +190,8 @@ class Changes:
         place = level[known], of_vote[known]
         shape = (n_levels, len(cast))
         held = sparse.csr_array((weight[known], place), shape=shape)
-        units = _Units(level, np.ones(n_levels), weight, single=False)
+        once = np.ones(n_levels)
+        units = _Units(level, once, weight, single=False)
         return units, held @ pull
 
     def _orders(self, units: "_Units", pull: np.ndarray) -> "list[_Order]":
@@ -321,8 +322,9 @@ class _Order(NamedTuple):
         before = reach[k - 1] if k else 0.0
         rest = gap - before
         of_last = np.ceil(rest / pull[k] - 1e-9)
-        proposed = times[:k].sum() + max(1, of_last)
-        return cls(pair, gap, place, times, int(proposed))
+        of_others = times[:k].sum()
+        proposed = int(of_others + max(1, of_last))
+        return cls(pair, gap, place, times, proposed)
 
     @property
     def most(self) -> int:
@@ -426,7 +428,8 @@ def _table(
 ) -> pd.DataFrame:
     """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:
-        size = sums_by_level(level, gone, len(names)).astype(int)
+        n_levels = len(names)
+        size = sums_by_level(level, gone, n_levels).astype(int)
         kept = [k for k in place if size[k]]
         labels = [names[k] for k in kept]
         return pd.DataFrame({"item": labels, "votes": size[kept]})

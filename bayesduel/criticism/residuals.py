@@ -107,7 +107,8 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     expected = p * log_win + (1 - p) * log_loss
     observed = np.where(won, log_win, log_loss)
     surprise = observed - expected
-    variance = p * (1 - p) * (log_win - log_loss) ** 2
+    apart = log_win - log_loss
+    variance = p * (1 - p) * apart**2
     number = total(np.ones(len(p)))
     spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
@@ -186,7 +187,8 @@ def _binomial(n: int, p: float) -> np.ndarray:
     """Return the probabilities of 0 to `n` successes, (n + 1,); p in (0, 1)."""
     k = np.arange(n + 1)
     log_factorial = np.zeros(n + 1)
-    log_factorial[1:] = np.cumsum(np.log(k[1:]))
+    logs = np.log(k[1:])
+    log_factorial[1:] = np.cumsum(logs)
     orders = log_factorial[n] - log_factorial - log_factorial[::-1]
     successes = k * np.log(p)
     failures = (n - k) * np.log1p(-p)

@@ -75,7 +75,8 @@ def improbable_levels(
     size = sums_by_level(level, votes.weight, len(names))
     fold = _folds(log, level, worth, size, rng)
     parts = []
-    tested = size >= 5  # votes of a judge
+    # 5 votes from which a judge is tested
+    tested = size >= 5
     for k in range(FOLDS):
         in_fold = fold == k
         mine = np.flatnonzero(in_fold & tested)
@@ -181,7 +182,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     order = np.lexsort((p_side, of_level))
     _, starts = np.unique(of_level[order], return_index=True)
     least = order[starts]  # the side of each level that is the most improbable
-    p_value = 2 * np.minimum(p_likely, p_side[least])
+    smaller = np.minimum(p_likely, p_side[least])
     times_of_side = np.tile(times, 2)
     n_duels = np.bincount(of_side.ravel(), times_of_side)
     n_votes = np.bincount(of_row, times)
@@ -191,7 +192,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
         "points": total[least],
         "expected": mean[least],
         "duels": n_duels[least].astype(int),
-        "p_value": np.minimum(1.0, p_value),
+        "p_value": np.minimum(1.0, 2 * smaller),
     }
     return pd.DataFrame(columns, index=mine)
 
@@ -311,9 +312,9 @@ def _tails(
     own = (chance * about**2).sum(axis=1)
     total = by_group((counts * value).sum(axis=1))
     mean = by_group(times * middle)
-    spread = np.sqrt(by_group(times * own) + variance)
+    of_votes = by_group(times * own)
     # The spread of a sum that cannot vary: 1e-12
-    spread = np.maximum(spread, 1e-12)
+    spread = np.maximum(np.sqrt(of_votes + variance), 1e-12)
     goal = np.abs(total - mean) / spread
     extra = variance / spread**2
     sign = np.where(total < mean, -1.0, 1.0)
@@ -345,6 +346,7 @@ def _tails(
         high = np.where(short, high, t)
     t = (low + high) / 2
     at_t, _ = cumulant(t)
-    bound = np.minimum(at_t - t * goal, 0.0)
+    tail = at_t - t * goal
+    bound = np.minimum(tail, 0.0)
     # Standard deviations from the mean up to which a tail counts as 1: 1.5
     return np.where(goal > 1.5, bound, 0.0), mean, total

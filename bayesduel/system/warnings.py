@@ -22,7 +22,7 @@ def warn(message: str, category: type[Warning] = BayesduelWarning) -> None:
 
 
 def unwarned() -> "warnings.catch_warnings[None]":
-    """Return a block in which the package warns of nothing: of a part of a log nobody asked."""
+    """Return a context in which the package warns of nothing: for fits of parts of a log."""
     return warnings.catch_warnings(action="ignore", category=BayesduelWarning)
 
 
