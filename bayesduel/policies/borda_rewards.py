@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import other_arm
+from bayesduel.beliefs.query import other_arm
 from bayesduel.jit import compiled
 from bayesduel.policies.last_duel import ask, no_duel, outcome
 

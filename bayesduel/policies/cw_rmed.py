@@ -18,8 +18,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, met, share, shares
+from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
 from bayesduel.policies.identification import take_pair

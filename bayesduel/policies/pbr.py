@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Bernstein, Hoeffding, bounds, met, shares
+from bayesduel.beliefs import Belief, Bernstein, Hoeffding, bounds, shares
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer, take_pair
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled

@@ -19,7 +19,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, results_since
+from bayesduel.beliefs import Belief
+from bayesduel.beliefs.query import results_since
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer, take_pair
 from bayesduel.policies.policy import HorizonPolicy

@@ -29,8 +29,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Beta, met, pick
+from bayesduel.beliefs import BeliefSpec, Beta, pick
 from bayesduel.beliefs.beta import log_above
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 

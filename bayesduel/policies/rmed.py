@@ -21,8 +21,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, met, pick, share, takes_part
+from bayesduel.beliefs import KL, BeliefSpec, pick, share
 from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.beliefs.query import met, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import HorizonPolicy, PairPolicy
 

@@ -21,7 +21,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, met, pick, shares
+from bayesduel.beliefs import Belief, pick, shares
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer

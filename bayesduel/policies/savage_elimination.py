@@ -17,7 +17,8 @@ from math import inf, log, pi
 
 import numpy as np
 
-from bayesduel.beliefs import met, new_duels, other_arm, upper_bound, upper_from_counts
+from bayesduel.beliefs import upper_bound, upper_from_counts
+from bayesduel.beliefs.query import met, new_duels, other_arm
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
 from bayesduel.policies.savage_rankings import is_level, keep_rankings

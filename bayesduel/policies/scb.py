@@ -21,8 +21,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, other_arm, pick, results_since
+from bayesduel.beliefs import Belief, pick
 from bayesduel.beliefs.kl import largest_within
+from bayesduel.beliefs.query import other_arm, results_since
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by_shares

@@ -12,7 +12,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Beta, new_duels, pick, takes_part
+from bayesduel.beliefs import Belief, BeliefSpec, Beta, pick
+from bayesduel.beliefs.query import new_duels, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 

@@ -29,8 +29,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, met, share, shares
+from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half, log_upper_gap
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 

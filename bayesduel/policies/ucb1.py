@@ -19,7 +19,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, met, pick
+from bayesduel.beliefs import Belief, pick
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,

@@ -15,7 +15,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, new_duels, pick, takes_part
+from bayesduel.beliefs import Belief, pick
+from bayesduel.beliefs.query import new_duels, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.policy import PairPolicy

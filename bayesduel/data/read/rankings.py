@@ -188,7 +188,9 @@ def read_rankings(
     given = {name: said[name] for name in (*RANKING_ROLES, *OF_RANKINGS)}
     if like is not None:
         stored = reading_of(like)
-        given |= {n: stored[n] for n, value in given.items() if n in stored and value in (None, ())}
+        for name, value in given.items():
+            if name in stored and value in (None, ()):
+                given[name] = stored[name]
     given = _checked(given)
     columns = {role: given[role] for role in FORM_ROLES if given[role] is not None}
     shape = given["shape"]
@@ -196,7 +198,9 @@ def read_rankings(
         shape = False if isinstance(columns.get("ranking", ""), str) else "places"
     named = {role: given[role] for role in BESIDE if isinstance(given[role], str)}
     if shape:
-        named |= {"ranking": None} | {OF_SHAPE.get(r, r): column for r, column in columns.items()}
+        named["ranking"] = None
+        for role, column in columns.items():
+            named[OF_SHAPE.get(role, role)] = column
         columns = {}
     if isinstance(given["weight"], str):
         columns["weight"] = given["weight"]
@@ -327,7 +331,9 @@ def _read(
         weight = None
         if "weight" in found:
             weight = [float(every[k]["weight"] or "") for k in own]
-        of_kept = {name: [_label(column[k]) for k in own] for name, column in kept.items()}
+        of_kept = {}
+        for name, column in kept.items():
+            of_kept[name] = [_label(column[k]) for k in own]
         try:
             log = Rankings.from_orders(
                 [said.orders[k] for k in rankings],
@@ -359,7 +365,8 @@ def _options_of(
     """Return the options that read a log the same way again."""
     named: dict[str, Any] = {"shape": given["shape"]}
     if not source.roles:
-        named = {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
+        of_columns = (*NAMES, *OF_UNITS)
+        named = {role: name for role, name in found.items() if role in of_columns}
     for name in (*FORM_ROLES, "where", "decimal", "keep"):
         asked = given[name]
         if asked:
