@@ -29,6 +29,8 @@ __all__ = [
     "has_word",
     "plain",
     "rows_by_role",
+    "shared_end",
+    "shared_start",
     "side_of",
     "take",
     "texts_in",
@@ -156,6 +158,27 @@ class Columns:
 
     taken: dict[str, str]
     tallied: ClassVar[bool] = False
+
+
+def shared_start(names: Sequence[str]) -> str:
+    """Return the letters that all of several names start with."""
+    first = min(names, default="")
+    last = max(names, default="")
+    return first[: _first_difference(first, last)]
+
+
+def shared_end(names: Sequence[str]) -> str:
+    """Return the letters that all of several names end with."""
+    backwards = [name[::-1] for name in names]
+    return shared_start(backwards)[::-1]
+
+
+def _first_difference(first: str, second: str) -> int:
+    """Return the place of the first letter in which two words differ, or 0."""
+    for k, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return k
+    return 0
 
 
 def rows_by_role(source: Any, columns: dict[str, str]) -> list[dict[str, Any]]:

@@ -28,6 +28,8 @@ from bayesduel.data.read.columns import (
     are_flags,
     has_word,
     plain,
+    shared_end,
+    shared_start,
     side_of,
     texts_in,
     words_of,
@@ -67,8 +69,6 @@ __all__ = [
     "assign",
     "goes_on",
     "scores_in",
-    "shared_end",
-    "shared_start",
     "wins_columns",
 ]
 
@@ -196,27 +196,6 @@ def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
         if alike and len(rest) <= 2 and name not in pair:
             return True
     return False
-
-
-def shared_start(names: Sequence[str]) -> str:
-    """Return the letters that all of several names start with."""
-    first = min(names, default="")
-    last = max(names, default="")
-    return first[: _first_difference(first, last)]
-
-
-def shared_end(names: Sequence[str]) -> str:
-    """Return the letters that all of several names end with."""
-    backwards = [name[::-1] for name in names]
-    return shared_start(backwards)[::-1]
-
-
-def _first_difference(first: str, second: str) -> int:
-    """Return the place of the first letter in which two words differ, or 0."""
-    for k, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return k
-    return 0
 
 
 def assign(

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import eq
 from typing import Any
 
-from bayesduel.data.read.columns import REPEATED, Finder, has_word, plain
+from bayesduel.data.read.columns import REPEATED, Finder, has_word, plain, shared_start
 from bayesduel.data.read.outcome_text import difference
 from bayesduel.data.read.outcomes import coding_of
-from bayesduel.data.read.roles import ROLES, arms_in, scores_in, shared_start, wins_columns
+from bayesduel.data.read.roles import ROLES, arms_in, scores_in, wins_columns
 from bayesduel.data.read.rows import MEMBERS
 from bayesduel.data.read.shape import (
     OTHER,

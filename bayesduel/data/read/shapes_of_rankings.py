@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from bayesduel.data.read.columns import plain, take
-from bayesduel.data.read.roles import ROLES, arms_in, goes_on, shared_end, shared_start
+from bayesduel.data.read.columns import plain, shared_end, shared_start, take
+from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.shape import (
     Kind,
     Shape,
