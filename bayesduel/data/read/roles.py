@@ -434,7 +434,7 @@ def _sharing_labels(finder: Finder) -> list[Side]:
         labels, (_, first, second) = one
         called_after_arms = has_word(first, STEMS[1:])
         # Where the names differ: of team1_player1 the team is the side.
-        return not called_after_arms, len(labels), _first_difference(first, second)
+        return not called_after_arms, len(labels), len(shared_start((first, second)))
 
     found.sort(key=place)
     for labels, (side, first, second) in found[1:]:
