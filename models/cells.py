@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.teams import Teams
-from bayesduel.data.votes import ROLES, Pairs, distinct
+from bayesduel.data.votes import ROLES, Pairs, distinct, unordered
 from bayesduel.models.settings import Arrays, Named
 from bayesduel.text import join
 
@@ -59,6 +59,18 @@ class Seen:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+    def kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the cell and the outcome of each kind of vote, and the kind of each vote.
+
+        Votes are of one kind whose cell and outcome are the same.
+        """
+        assert self.added is not None
+        cell, outcome = np.nonzero(self.counts)
+        kind = np.full(self.counts.shape, -1)
+        kind[cell, outcome] = np.arange(len(cell))
+        outcome_of_vote = self.added.argmax(axis=1)
+        return cell, outcome, kind[self.of_vote, outcome_of_vote]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,8 +159,7 @@ def seen_in(
         )
     if not ordered:
         swap = first > second
-        first = np.minimum(votes.left, votes.right)
-        second = np.maximum(votes.left, votes.right)
+        first, second = unordered(votes.left, votes.right)
         turned = added[:, [1, 0, 2]]
         added = np.where(swap[:, None], turned, added)
         sign = np.where(swap, -1.0, 1.0)

@@ -291,7 +291,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
         ("bayesduel/criticism/fragility.py", "_changed", "getattr(kept, name)"),
         (CATEGORIES, "summed", "getattr(summary, name)"),
-        (CATEGORIES, PARTS, "getattr(v, name)"),
+        (CATEGORIES, PARTS, "getattr(votes, name)"),
         (CATEGORIES, PARTS, "getattr(v, side)"),
         ("bayesduel/data/duels_summary.py", "_of_votes", "getattr(votes, names)"),
         ("bayesduel/data/health.py", "health", "getattr(duels.read_summary, name)"),

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.margins.newton import by_arm, climb, one_variance, start_scores
-from bayesduel.margins.tallies import Margins, pair_variances, require_margins
+from bayesduel.margins.tallies import Margins, Moments, pair_variances, require_margins
 from bayesduel.system.arguments import check_one_of, finite, numbers, whole
 
 __all__ = ["MarginFit", "fit_margins"]
@@ -90,14 +90,13 @@ def fit_margins(
     deviation = np.sqrt(max(pooled, least))
     step = tolerance * deviation
     n = margins.n
+    moments = Moments(n, mean, scatter, variance, pooled, least, float(shrinkage))
     if variances == "pair":
-        rounds = climb(
-            n, mean, scatter, pooled, least, shrinkage, score, variance, step, max_rounds
-        )
+        rounds = climb(moments, score, variance, step, max_rounds)
     elif variances == "common":
-        rounds = one_variance(n, mean, scatter, least, score, variance)
+        rounds = one_variance(moments, score, variance)
     else:
-        rounds = by_arm(n, mean, scatter, least, score, variance, step, max_rounds)
+        rounds = by_arm(moments, score, variance, step, max_rounds)
     if rounds >= max_rounds:
         raise RuntimeError(
             f"the optimum was not reached in max_rounds = {max_rounds} rounds: give more rounds"

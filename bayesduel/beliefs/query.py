@@ -29,12 +29,17 @@ from bayesduel.jit import compiled
 
 __all__ = [
     "bounds",
+    "met",
+    "new_duels",
+    "other_arm",
     "pick",
     "record",
+    "results_since",
     "sample",
     "sample_against",
     "share",
     "shares",
+    "takes_part",
     "upper_against",
     "upper_bound",
     "upper_bounds",
@@ -57,7 +62,7 @@ def bounds(belief, budget):
     -------
     Two arrays of shape (K, K), diagonal 1/2; infinite before the first duel of a pair.
     """
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     lower = np.full((n_arms, n_arms), 0.5)
     upper = np.full((n_arms, n_arms), 0.5)
     half = belief.kind == BY_HOEFFDING  # its radius is one for both sides: half the roots
@@ -86,7 +91,7 @@ def bounds(belief, budget):
 @compiled
 def upper_against(belief, arm, budget):
     """Return upper bounds on P[:, arm], shape (K,); 1/2 at `arm`."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     every_arm = np.ones(n_arms, np.bool_)
     return upper_bounds(belief, arm, every_arm, budget)
 
@@ -97,7 +102,7 @@ def upper_bounds(belief, arm, among, budget):
 
     `among` are the rows whose bounds are wanted, (K,); each fails with probability exp(-budget).
     """
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     upper = np.full(n_arms, -np.inf)
     if belief.kind == BY_HOEFFDING:  # a copied column is read nine times as fast as one by strides
         wins = belief.wins[:, arm].copy()
@@ -162,11 +167,11 @@ def sample(belief, rng):
     ValueError
         If the belief cannot be sampled; a policy that samples refuses it when built.
     """
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     if belief.source == FROM_NOTHING:
         raise ValueError("belief should be one that can be sampled, such as Beta()")
     if belief.source == FROM_DRAWS:
-        at = rng.integers(0, belief.draws.shape[0])
+        at = rng.integers(0, len(belief.draws))
         return belief.draws[at].copy()
     draw = np.full((n_arms, n_arms), 0.5)
     for i in range(n_arms):
@@ -182,11 +187,11 @@ def sample(belief, rng):
 @compiled
 def sample_against(belief, arm, rng):
     """Return one draw of P[:, arm], shape (K,), 1/2 at `arm`; raise ValueError as `sample` does."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     if belief.source == FROM_NOTHING:
         raise ValueError("belief should be one that can be sampled, such as Beta()")
     if belief.source == FROM_DRAWS:
-        at = rng.integers(0, belief.draws.shape[0])
+        at = rng.integers(0, len(belief.draws))
         return belief.draws[at, :, arm].copy()
     draw = np.full(n_arms, 0.5)
     for j in range(n_arms):
@@ -198,9 +203,45 @@ def sample_against(belief, arm, rng):
 
 
 @compiled
+def met(belief, i, j):
+    """Return the number of duels of i and j; 0 for an arm and itself."""
+    return belief.wins[i, j] + belief.wins[j, i]
+
+
+@compiled
+def results_since(belief, before, i, j):
+    """Return the wins of i over j and those of j over i since the wins were `before`, (K, K)."""
+    won = belief.wins[i, j] - before[i, j]
+    lost = belief.wins[j, i] - before[j, i]
+    return won, lost
+
+
+@compiled
+def new_duels(belief, seen):
+    """Return how many duels there are since the last look; `seen` is what is kept of it, (1,)."""
+    new = belief.n_duels[0] - seen[0]
+    seen[0] = belief.n_duels[0]
+    return new
+
+
+@compiled
+def takes_part(belief, new, arm):
+    """Return whether an arm is, or may be, in one of the `new` duels: of several all arms may."""
+    in_last = arm == belief.last[0] or arm == belief.last[1]
+    return new > 1 or (new == 1 and in_last)
+
+
+@compiled
+def other_arm(i, n_arms, rng):
+    """Return an arm other than i, at random."""
+    j = int(rng.random() * (n_arms - 1))
+    return j + (j >= i)
+
+
+@compiled
 def shares(belief):
     """Return the shares of duels won by i against j, shape (K, K); 1/2 where they never met."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     share = np.full((n_arms, n_arms), 0.5)
     for i in range(n_arms):
         for j in range(n_arms):

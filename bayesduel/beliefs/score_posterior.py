@@ -26,6 +26,7 @@ __all__ = [
     "ScorePosterior",
     "anticipate",
     "anticipate_many",
+    "contrast",
     "copied",
     "draw_scores",
     "expected_information",
@@ -324,11 +325,19 @@ def mean_shift(link, x, root, wins):
             up = curvature(link, eta + STEP, won, lost)
             down = curvature(link, eta - STEP, won, lost)
             third = -(up - down) / (2 * STEP)
-            v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-            half = 0.5 * third * v
+            half = 0.5 * third * contrast(covariance, i, j)
             pull[i] += half
             pull[j] -= half
     return covariance @ pull
+
+
+@compiled
+def contrast(matrix, i, j):
+    """Return u'Mu of a symmetric matrix, u the contrast of i and j.
+
+    Of a covariance of scores it is the variance of the difference of the two.
+    """
+    return matrix[i, i] + matrix[j, j] - 2 * matrix[i, j]
 
 
 @compiled

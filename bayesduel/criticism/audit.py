@@ -44,6 +44,10 @@ FRAGILITY = ("by", "change", "needed", "of", "share", "votes", "proposed", "limi
 TENTHS = 10  # looks at the log, the last at all of it: a page has a table of as many rows
 
 
+# The level of each vote in a column, None of single votes, and the labels.
+type Levels = tuple[np.ndarray | None, tuple[str, ...]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Audit(Result):
     """The result of :func:`bayesduel.audit`.
@@ -122,16 +126,19 @@ class Audit(Result):
         said = []
         for row in rows.to_dict("records"):
             verb = "Leaving out" if row["change"] == "removed" else "Reversing"
-            if np.isnan(row["needed"]):
+            all_of_them = count(row["of"], by)
+            needed = row["needed"]
+            if np.isnan(needed):
                 said.append(
-                    f"{verb} up to {row['limit']:,} of {count(row['of'], by)} does not "
+                    f"{verb} up to {row['limit']:,} of {all_of_them} does not "
                     f"change {self.goal}, as far as the audit found."
                 )
                 continue
+            new = join(row["new"])
+            lost = join(row["lost"])
             said.append(
-                f"{verb} {row['needed']:,.0f} of {count(row['of'], by)} "
-                f"({100 * row['share']:.2g} %) puts {join(row['new'])} ahead of "
-                f"{join(row['lost'])}."
+                f"{verb} {needed:,.0f} of {all_of_them} "
+                f"({100 * row['share']:.2g} %) puts {new} ahead of {lost}."
             )
         return " ".join(said)
 
@@ -150,10 +157,12 @@ class Audit(Result):
                 f"{row['expected']:.1f} expected)"
             )
         n = len(found)
-        noun = by if n == 1 else plural(by)
+        several = plural(by)
+        noun = by if n == 1 else several
+        named = join(shown, 3, width=None)
         return (
-            f"The votes of {n:,} of {len(rows):,} {plural(by)} are improbable given the "
-            f"votes of all others ({level}): {noun} {join(shown, 3, width=None)}."
+            f"The votes of {n:,} of {len(rows):,} {several} are improbable given the "
+            f"votes of all others ({level}): {noun} {named}."
         )
 
     def _selected(self, row: Mapping[str, Any]) -> str:
@@ -162,9 +171,11 @@ class Audit(Result):
             upper = row[f"{name}_upper"]
             return f"{row[name]:.2f} [{lower:.2f}, {upper:.2f}]"
 
+        best = shorten(row["best"])
+        family = shorten(row["family"])
+        rival = shorten(row["rival"])
         return (
-            f"{shorten(row['best'])} is the best of {row['variants']} variants of "
-            f"{shorten(row['family'])}. It leads {shorten(row['rival'])} by "
+            f"{best} is the best of {row['variants']} variants of {family}. It leads {rival} by "
             f"{shown('lead')} {self.unit}. Of this lead, {shown('selection')} come from "
             "choosing the best variant. The mean of the variants leads by "
             f"{shown('family_lead')}."
@@ -270,9 +281,11 @@ def audit(
     if by is None:
         several = votes.judge is not None and len(votes.judges) > 1
         by = ("vote", "judge") if several else ("vote",)
-    columns: dict[str, tuple[np.ndarray | None, tuple[str, ...]]] = {}
+    columns: dict[str, Levels] = {}
     for name in texts_of(by, "by"):
-        columns[name] = (None, ()) if name == "vote" else levels_by(log, name)
+        columns[name] = (None, ())
+        if name != "vote":
+            columns[name] = levels_by(log, name)
     refits: list[int] = []
 
     def refit(part: Duels) -> xr.DataTree | None:
@@ -305,15 +318,17 @@ def audit(
             improbable.append(one.assign(by=name))
     selection = None
     if families is not None:
-        selection = selection_of(draws_of(fit)[0], families, arms, ci_prob, rng)
+        draws, _, _ = draws_of(fit)
+        selection = selection_of(draws, families, arms, ci_prob, rng)
     stops = None
     if duels is not None and duels.votes is not None:
         step("fitting parts in their order")
         stops = _stops(log, whole, refit, confidence)
     ahead = tuple(arms[a] for a in goal.top(worth))
-    changed = pd.DataFrame(columns=["by", "change", "item", "votes"])
+    of_changed = ["by", "change", "item", "votes"]
+    changed = pd.DataFrame(columns=of_changed)
     if tables:
-        changed = pd.concat(tables, ignore_index=True)[list(changed)]
+        changed = pd.concat(tables, ignore_index=True)[of_changed]
     return Audit(
         goal=words,
         ahead=ahead,

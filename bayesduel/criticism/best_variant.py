@@ -79,8 +79,7 @@ def selection_of(
     ``family_lead`` (of the family's mean over the rival) with its interval, and ``spread`` (of the
     variants, posterior mean of the standard deviation).
     """
-    score: Any = draws.score
-    score = np.asarray(score, dtype=float)
+    score = np.asarray(draws.score, dtype=float)
     mean = score.mean(axis=0)
     # Scale of its half-normal prior, in standard deviations of all arms' scores: 0.5
     # Scale, of arms that are all alike: 1e-6
@@ -145,7 +144,8 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
         centres[k] = family + kept @ away
         lost = one - kept @ one  # how the leads move with the mean of the family
         within = variance * (unit - kept)
-        whole = within + np.outer(lost, lost) / total
+        of_mean = np.outer(lost, lost) / total
+        whole = within + of_mean
         symmetric = (whole + whole.T) / 2
         roots[k] = np.linalg.cholesky(symmetric + 1e-12 * unit)
     below = log_density - log_density.max()

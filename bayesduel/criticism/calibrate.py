@@ -14,7 +14,6 @@ test quantities shapes sensitivity", Bayesian Analysis 2023, for the log likelih
 """
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -34,7 +33,7 @@ from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
-from bayesduel.system.warnings import BayesduelWarning
+from bayesduel.system.warnings import unwarned
 
 if TYPE_CHECKING:
     from bayesduel.data.pulls import Pulls
@@ -144,8 +143,10 @@ def calibrate(
     prior = prior_draws(model, log, n, seed)
     truths = []
     for i in range(n):
-        values = rows_of_columns(prior, slice(i, i + 1))
-        truths.append(Truth(model, log, values, method, draws, (seed, i)))
+        only = slice(i, i + 1)
+        values = rows_of_columns(prior, only)
+        own_seed = (seed, i)
+        truths.append(Truth(model, log, values, method, draws, own_seed))
     found = _kept(path, model, log, method, draws, seed)
     missing = [truth for truth in truths if truth.seed[1] not in found]
     for place, pit in _placed(missing, workers):
@@ -161,7 +162,8 @@ def calibrate(
         raise ValueError(
             f"{model.name} refuses all {n} simulated logs of this design: use a larger design"
         )
-    return _tree(model, log, accepted, {"n_refused": n - len(accepted), "seed": seed})
+    n_refused = n - len(accepted)
+    return _tree(model, log, accepted, {"n_refused": n_refused, "seed": seed})
 
 
 def _kept(
@@ -175,8 +177,9 @@ def _kept(
     """Return what a file keeps of a calibration, which is begun where there is none."""
     if path is None:
         return {}
-    settings = [model.name, settings_to_json(model.settings), list(log.arms), len(log)]
-    head = {"calibration": [*settings, method, draws, seed]}
+    of_model = [model.name, settings_to_json(model.settings)]
+    of_log = [list(log.arms), len(log)]
+    head = {"calibration": [*of_model, *of_log, method, draws, seed]}
     if not path.exists():
         _append(path, head)
         return {}
@@ -224,8 +227,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
         cells = model.cells(log)
     except ValueError:  # the outcomes are not among those that the model takes
         return place, None
-    with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=BayesduelWarning)  # on thin logs
+    with ONE_THREAD, unwarned():  # of thin logs
         made = sampled(
             log,
             model,
@@ -236,8 +238,8 @@ def _place(truth: Truth) -> tuple[int, Any]:
         )
     posterior = made.drawn.posterior
     n_draws = len(next(iter(posterior.values())))
-    kept = np.linspace(0, n_draws - 1, RANKS).round().astype(int)
-    drawn = rows_of_columns(posterior, kept)
+    evenly = np.linspace(0, n_draws - 1, RANKS).round()
+    drawn = rows_of_columns(posterior, evenly.astype(int))
     of_draws = _quantities(model, drawn, cells)
     of_truth = _quantities(model, truth.values, cells)
     pit = {}
@@ -276,16 +278,18 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
     from arviz_stats.base import array_stats
 
     arms = log.arms
-    dims = {"score": ("arm",), "strength": ("arm",)} | model.dims | {"preference": ("pair",)}
+    dims = {"score": ("arm",), "strength": ("arm",)}
+    dims |= model.dims
+    dims["preference"] = ("pair",)
     coords: dict[str, Any] = {
         "arm": np.array(arms, dtype=object),
-        "pair": [f"{first} - {second}" for first, second in combinations(arms, 2)],
+        "pair": [" - ".join(pair) for pair in combinations(arms, 2)],
     }
     coords |= model.terms.coords(log)
     of_log: dict[str, Any] = {}
     uniformity: dict[str, Any] = {}
     coverage: dict[str, Any] = {}
-    rows = {}
+    rows: list[dict[str, float]] = []
     smallest = 1.0
     entries = 0
     used: set[str] = set()
@@ -294,7 +298,8 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
         own = dims.get(name, ())
         shape = values.shape[1:]
         flat = values.reshape(len(values), -1)
-        p = np.array([array_stats.uniformity_test(one)[0] for one in flat.T])
+        tests = [array_stats.uniformity_test(one) for one in flat.T]
+        p = np.array([test[0] for test in tests])
         n_entries = len(p)
         row = {"p_value": min(1.0, n_entries * p.min())}
         from_middle = np.abs(flat - 0.5)
@@ -304,24 +309,24 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
             inside.append(covered.reshape(shape))
             row[f"coverage_{100 * prob:g}"] = covered.mean()
         row["entries"] = n_entries
-        rows[name] = row
+        rows.append(row)
         of_log[name] = (("chain", "draw", *own), values[None])
         uniformity[name] = (own, p.reshape(shape))
         coverage[name] = (("prob", *own), np.stack(inside))
         smallest = min(smallest, p.min())
         entries += n_entries
         used.update(own)
-    known = {name: values for name, values in coords.items() if name in used}
+    known = {name: coords[name] for name in coords if name in used}
     sampling = {"chain": [0], "draw": np.arange(len(pits))}
     summary = {}
-    for column in next(iter(rows.values())):
-        summary[column] = ("parameter", [row[column] for row in rows.values()])
+    for column in rows[0]:
+        summary[column] = ("parameter", [row[column] for row in rows])
     tree = xr.DataTree.from_dict(
         {
             "prior_sbc": xr.Dataset(of_log, coords=known | sampling),
             "p_value": xr.Dataset(uniformity, coords=known),
             "coverage": xr.Dataset(coverage, coords=known | {"prob": list(PROBS)}),
-            "summary": xr.Dataset(summary, coords={"parameter": list(rows)}),
+            "summary": xr.Dataset(summary, coords={"parameter": list(pits[0])}),
         }
     )
     # Bonferroni's rule, over all entries

@@ -5,7 +5,6 @@ repeats (the same pair, by the same judge or in the same group) stay in one fold
 are not independent; intervals and standard errors are by such unit, not by duel.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -18,7 +17,7 @@ from scipy.special import bdtr
 from bayesduel.criticism.cross_validation import cut, rows_of
 from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, distinct
+from bayesduel.data.votes import Cells, distinct, unordered
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.earlier_scales import EarlierScales
 from bayesduel.inference.fit import sampled, takes_sparse
@@ -33,7 +32,7 @@ from bayesduel.records import Result
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
-from bayesduel.system.warnings import BayesduelWarning
+from bayesduel.system.warnings import unwarned
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model
@@ -191,7 +190,10 @@ def held_out(
         alone = code.max() + 1 + np.arange(len(code))
         rows[5] = np.where(code >= 0, code, alone)
     n_rows = rows.shape[1]
-    n_units = int(rows[2:5].sum()) if unit == "duel" else len(np.unique(rows[5]))
+    if unit == "duel":
+        n_units = int(rows[2:5].sum())
+    else:
+        n_units = len(np.unique(rows[5]))
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
@@ -289,18 +291,19 @@ def _predict(
     else:
         ordered = model.terms.reads_order
         sides = rows[:2, kept]
-        first, cell = distinct(*sides)
+        cells, cell = distinct(*sides)
         results = []
         for n in counts[:, kept]:
-            of_cell = np.bincount(cell, n, len(first))
+            of_cell = np.bincount(cell, n, len(cells))
             results.append(of_cell.astype(np.int64))
-        met = sides[:, first].astype(np.int32)
+        met = sides[:, cells].astype(np.int32)
         counted = Cells(*met, *results)
         log = replace(duels, cells=counted, votes=None, ordered=ordered)
-        low, high = (left, right) if ordered else np.sort([left, right], axis=0)
-        asked, row = distinct(low, high)  # what is the same is predicted once
-        given = {"first": low[asked], "second": high[asked]}
-        given |= model.seats(duels.teams, given["first"], given["second"])
+        pair = (left, right) if ordered else unordered(left, right)
+        asked, row = distinct(*pair)  # what is the same is predicted once
+        first, second = (side[asked] for side in pair)
+        given = {"first": first, "second": second}
+        given |= model.seats(duels.teams, first, second)
         if ordered:
             given["left_first"] = np.ones(len(asked))
     if whole_log is None:
@@ -310,7 +313,8 @@ def _predict(
             approximation = EarlierScales.of(model, model.cells(log), whole_log)
         except FloatingPointError as error:
             raise ValueError(f"the votes of a part of the log have no fit: {error}") from error
-        posterior = dict(sample(approximation, draws, np.random.default_rng(seed)).posterior)
+        made = sample(approximation, draws, np.random.default_rng(seed))
+        posterior = dict(made.posterior)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
     mean = mean[row]
@@ -349,8 +353,7 @@ def _posterior(
     log: Duels, model: "Model", method: Method, draws: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Return the draws of a fit."""
-    with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
-        warnings.filterwarnings("ignore", category=BayesduelWarning)
+    with ONE_THREAD, unwarned():  # warnings on a fold are not about the log
         made = sampled(log, model, method, draws=draws, seed=seed, log_likelihood=False)
     return dict(made.drawn.posterior)
 
@@ -397,7 +400,8 @@ def _bins(
     # 20 duels that a bin should hold at least
     # 10 bins at most
     n_bins = int(np.clip(n_duels // 20, 1, 10))
-    place = (middle * n_bins / n_duels).astype(int).clip(max=n_bins - 1)
+    in_bins = middle * n_bins / n_duels
+    place = in_bins.astype(int).clip(max=n_bins - 1)
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
@@ -434,7 +438,8 @@ def _variance_of_means(
         rows = slice(start, start + n_rows)
         start += n_rows
         into = np.zeros((n_rows, n_bins))
-        into[np.arange(n_rows), place[rows]] = weight[rows]
+        of_row = np.arange(n_rows), place[rows]
+        into[of_row] = weight[rows]
         means = drawn @ into
         variance += means.var(axis=0, ddof=1)
     return variance
@@ -456,7 +461,8 @@ def _design_effect(
     n_units = np.bincount(bin_of)[bin_of]
     several = n_units > 1
     freedom = np.maximum(n_units - 1, 1)
-    square = (wins - size * p) ** 2 * n_units / freedom
+    away = wins - size * p
+    square = away**2 * n_units / freedom
     independent = p * (1 - p) * size
     most = independent * (size - 1)  # more than that, of units of one outcome
     possible = most[several].sum()

@@ -127,7 +127,8 @@ def check(
     role = repeated_role(duels)
     units = duels if role is None else one_verdict_per_unit(duels, role)
     unit_of = "duel" if role is None else f"majority verdict of each pair and {role}"
-    _, tested, asked, replicated, drawn, _, timed = np.random.SeedSequence(seed).spawn(7)
+    seeds = np.random.SeedSequence(seed).spawn(7)
+    _, tested, asked, replicated, drawn, _, timed = seeds
     rng = np.random.default_rng(asked)
     step("replicating logs from scores")
     design = _counted(duels, role)
@@ -148,7 +149,9 @@ def check(
                 evidence = _with_cause(evidence, duels, role, triads, seed)
     step("computing residuals")
     scores = evidence.scores
-    voted = scores if role is None or scores is None else ScoreModel(design_of(duels))
+    voted = scores
+    if role is not None and scores is not None:
+        voted = ScoreModel(design_of(duels))
     residuals = {}
     if scores is not None and voted is not None:
         residuals = _residuals(duels, scores, voted, rng)
@@ -187,7 +190,10 @@ def _contradicts(other: RankingPosterior, ranking: RankingPosterior) -> bool:
     One ranking has probability one half before the log is seen.
     """
     one = ranking.p_one_ranking
-    return any(other.p_one_ranking <= level < one for level in (1 - SURE, 0.5))
+    of_other = other.p_one_ranking
+    ruled_out = of_other <= 1 - SURE < one
+    spoken_against = of_other <= 0.5 < one
+    return ruled_out or spoken_against
 
 
 def _with_cause(

@@ -270,7 +270,7 @@ class Check:
 
     def _averaged(self) -> "xr.DataTree":
         """Return :attr:`averaged`, without what was counted."""
-        from bayesduel.criticism.compare import mixture
+        from bayesduel.criticism.compare import mixture, weights_words
         from bayesduel.inference.fit import fit, without_draws
         from bayesduel.models import PreferenceMatrix
 
@@ -281,7 +281,7 @@ class Check:
         rng = np.random.default_rng(own)
         theta = rng.permutation(self.ranking.chances(rng))
         weights = self.ranking.model_weights
-        shown = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        shown = weights_words(weights)
         return mixture(
             theta,
             without_draws(self.units, PreferenceMatrix()),

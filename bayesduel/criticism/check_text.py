@@ -174,17 +174,20 @@ def leading_words(posterior: CyclePosterior | None, noun: str = "arm") -> str:
 
 def p_words(p: float, n: int) -> str:
     """Return a p-value of `n` replicated logs; near 0.05, with its Monte Carlo standard error."""
-    error = (p * (1 - p) / max(n, 1)) ** 0.5
+    variance = p * (1 - p)
+    error = (variance / max(n, 1)) ** 0.5
+    least = 1 / (n + 1)
     # 4 Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
-    if p <= 1 / (n + 1) or abs(p - LEVEL) > 4.0 * error:
+    if p <= least or abs(p - LEVEL) > 4.0 * error:
         return p_value(p, n)
     return f"p = {p:.3f}, Monte Carlo standard error {error:.3f}"
 
 
 def cycle_words(cycle: Cycle) -> str:
     """Return one cycle with its probability."""
-    arms = " > ".join(shorten(arm, SENTENCE) for arm in (*cycle.arms, cycle.arms[0]))
-    return f"{arms} (probability {percent(cycle.probability)} %)"
+    first, *others = [shorten(arm, SENTENCE) for arm in cycle.arms]
+    around = " > ".join([first, *others, first])
+    return f"{around} (probability {percent(cycle.probability)} %)"
 
 
 def evidence_words(e: CycleEvidence, noun: str = "arm") -> str:
@@ -198,16 +201,15 @@ def evidence_words(e: CycleEvidence, noun: str = "arm") -> str:
     if e.sampled < 1:
         sampled = f" (estimated from a sample of {100 * e.sampled:.2g} % of the triads)"
     verb = "is" if round(e.cyclic) == 1 else "are"
-    found = f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads {verb} cyclic"
+    numbers = f"{e.cyclic:,.0f} of {e.decided:,.0f}"
+    found = f"{numbers} decided triads {verb} cyclic"
     if round(e.decided) == 1:
         found = f"The only decided triad is {'' if e.cyclic else 'not '}cyclic"
     adjusted = ""
-    raw = [f"{x:,.0f}" for x in e.unadjusted]
-    if e.order == "estimated" and raw != [f"{e.cyclic:,.0f}", f"{e.decided:,.0f}"]:
-        adjusted = (
-            ", majorities adjusted for the side advantage (without that adjustment "
-            f"{raw[0]} of {raw[1]})"
-        )
+    raw_cyclic, raw_decided = e.unadjusted
+    raw = f"{raw_cyclic:,.0f} of {raw_decided:,.0f}"
+    if e.order == "estimated" and raw != numbers:
+        adjusted = f", majorities adjusted for the side advantage (without that adjustment {raw})"
     low, high = e.expected_interval
     return (
         f"Predictive check: {found}{sampled}{adjusted}; one score per {noun} predicts "
@@ -242,16 +244,20 @@ def judge_words(judges: pd.DataFrame | None, noun: str = "arm") -> str:
     if judges is None:
         return ""
     table = judges[judges["votes"] >= JUDGED]
-    odd = table[table["z"] < ndtri(LEVEL / max(len(table), 1))]
+    limit = ndtri(LEVEL / max(len(table), 1))
+    odd = table[table["z"] < limit]
     if odd.empty:
         return ""
-    share, expected = (
-        percent(float((odd[name] * odd["votes"]).sum() / odd["votes"].sum()))
-        for name in ("agreement", "expected")
-    )
+    votes = odd["votes"]
+    shares = []
+    for name in ("agreement", "expected"):
+        in_votes = (odd[name] * votes).sum()
+        shares.append(percent(float(in_votes / votes.sum())))
+    share, expected = shares
+    named = join(map(str, odd["judge"]), NAMED)
     return (
         f"Of {len(table):,} judges with {JUDGED} decided votes or more, "
-        f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the {noun} that the "
+        f"{named} voted for the {noun} that the "
         f"model favours in {share} % of these votes, where {expected} % is expected: random "
         "votes, or preferences of their own."
     )

@@ -13,7 +13,6 @@ stacking to average Bayesian predictive distributions", Bayesian Analysis 2018.
 """
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -45,7 +44,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
-from bayesduel.system.warnings import BayesduelWarning
+from bayesduel.system.warnings import unwarned
 from bayesduel.text import count, join, json_ready, screen, to_json
 
 if TYPE_CHECKING:
@@ -115,7 +114,8 @@ class Comparison:
     @property
     def weights(self) -> dict[str, float]:
         """Stacking weights, by name."""
-        return {str(n): float(w) for n, w in self.table["weight"].items()}
+        weights = self.table["weight"]
+        return {str(name): float(weight) for name, weight in weights.items()}
 
     @property
     def as_good(self) -> list[str]:
@@ -146,15 +146,16 @@ class Comparison:
     def sentence(self) -> str:
         """The result in sentences."""
         left = f"leaving out one {self._word} at a time ({self.n_units:,} of them)"
-        alike = [name for name in self.as_good if name != self.best]
+        best = self.best
+        alike = [name for name in self.as_good if name != best]
         if len(self.table) == 1:
             row = self.table.iloc[0]
             return (
-                f"{self.best} has an elpd of {row.elpd:.1f} (standard error {row.elpd_se:.1f}), "
-                f"{left}."
+                f"{best} has an elpd of {row.elpd:.1f} (standard error {row.elpd_se:.1f}), {left}."
             )
-        worse = [str(n) for n in self.table.index if n not in self.as_good]
-        said = [f"By {left}, {self.best} predicts best"]
+        as_good = self.as_good
+        worse = [str(name) for name in self.table.index if name not in as_good]
+        said = [f"By {left}, {best} predicts best"]
         if alike:
             said.append(
                 f"; {self._gaps(alike)} cannot be distinguished from it: {self.weights_words}"
@@ -225,8 +226,7 @@ class Comparison:
             effective = part.attrs["importance_ess"] / part.duel.n_draws
             known += k * min(1.0, effective)
         theta = rng.permutation(np.concatenate(drawn))
-        falling = sorted(weights.items(), key=lambda item: -item[1])
-        words = ", ".join(f"{name} {weight:.2f}" for name, weight in falling)
+        words = weights_words(dict(_falling(weights)))
         if len(self.as_good) > 1:
             words += f"; {join(self.as_good)} cannot be distinguished"
         sentences = dict.fromkeys(one.sentence for one in parts)
@@ -285,7 +285,8 @@ class Comparison:
         return pd.DataFrame(rows, index=self.table.index)
 
     def __repr__(self) -> str:
-        head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
+        n_models = len(self.table)
+        head = f"<Comparison of {n_models} models by {self.unit}: {self.observations}>"
         rows = self.formatted().to_string().split("\n")
         return screen([head], rows, [self.sentence], whole=".formatted()")
 
@@ -373,7 +374,8 @@ def compare_models(
         def along(share: float, k: int = k) -> None:
             tick(0.5 + 0.5 * (k + share) / len(named))
 
-        found[name] = leave_out(duels, fitted[k], fits[name], units, folds, settings, along)
+        model = fitted[k]
+        found[name] = leave_out(duels, model, fits[name], units, folds, settings, along)
     tick(1.0)
     units = seen[0]
     fewest = min(tree.duel.n_draws for tree in fits.values())
@@ -451,10 +453,12 @@ def loo(
             )
         duels = log_of(fit)
     _check(duels, unit, folds)
-    if duels.n_duels != fit.attrs["n_duels"] or duels.arms != fit.duel.arms:
+    n_fitted = fit.attrs["n_duels"]
+    arms = fit.duel.arms
+    if duels.n_duels != n_fitted or duels.arms != arms:
         raise ValueError(
-            f"duels should be the log of {count(fit.attrs['n_duels'], 'duel')} and "
-            f"{count(len(fit.duel.arms), 'arm')} that fit was made of, got one of "
+            f"duels should be the log of {count(n_fitted, 'duel')} and "
+            f"{count(len(arms), 'arm')} that fit was made of, got one of "
             f"{count(duels.n_duels, 'duel')} and {count(duels.n_arms, 'arm')}"
         )
     duels = duels.as_plain()
@@ -463,7 +467,8 @@ def loo(
     settings = {"method": "auto", "draws": n_draws, "seed": seed}
     tick = progress or (lambda _: None)
     left = leave_out(duels, model, fit, units, folds, settings, tick)
-    return elpd_of(left, units.times, n_draws, _observations(duels, {model.name: model}))
+    scored = _observations(duels, {model.name: model})
+    return elpd_of(left, units.times, n_draws, scored)
 
 
 def default_models(duels: Duels) -> list[Any]:
@@ -509,7 +514,9 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
     if units.labels:
         return {"level": ("unit", np.array(units.labels, dtype=object))}
     arms = np.array(duels.sides, dtype=object)
-    return {"first": ("unit", arms[units.first]), "second": ("unit", arms[units.second])}
+    first = arms[units.first]
+    second = arms[units.second]
+    return {"first": ("unit", first), "second": ("unit", second)}
 
 
 def _named(models: Any, duels: Duels) -> dict[str, Any]:
@@ -548,7 +555,9 @@ def _model_of(value: Any) -> Any:
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     """Return in words what every model scores; raise if they do not score the same."""
-    outcomes = {name: _model_of(value).response.outcome for name, value in given.items()}
+    outcomes = {}
+    for name, value in given.items():
+        outcomes[name] = _model_of(value).response.outcome
     for kind in ("margin", "grade"):
         finer = [name for name, outcome in outcomes.items() if outcome == kind]
         others = [name for name in outcomes if name not in finer]
@@ -577,14 +586,14 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
 def _fit(duels: Duels, model: Model, method: Any, draws: int, seed: int, name: str) -> xr.DataTree:
     """Return the fit of `model`, which may be one already."""
     if not isinstance(model, xr.DataTree):
-        with ONE_THREAD, warnings.catch_warnings():  # the analyst's fit says what the log lacks
-            warnings.filterwarnings("ignore", category=BayesduelWarning)
+        with ONE_THREAD, unwarned():  # the analyst's fit says what the log lacks
             return fit(duels, model, method, draws=draws, seed=seed, log_likelihood=False)
-    arms = tuple(str(a) for a in model["posterior"]["arm"].to_numpy())
-    if arms != duels.arms or model.attrs["n_duels"] != duels.n_duels:
+    arms = tuple(map(str, model["posterior"]["arm"].to_numpy()))
+    n_duels = model.attrs["n_duels"]
+    if arms != duels.arms or n_duels != duels.n_duels:
         raise ValueError(
             f"models should be fits of this log ({duels.n_duels:,} duels of {duels.n_arms} arms), "
-            f"got {shown_value(name)}, of {model.attrs['n_duels']:,} duels of {len(arms)} arms"
+            f"got {shown_value(name)}, of {n_duels:,} duels of {len(arms)} arms"
         )
     if not model.attrs.get("plain", 1):
         raise ValueError(
@@ -615,20 +624,30 @@ def mixture(
         "pair_first": ("pair", arms[i]),
         "pair_second": ("pair", arms[j]),
     }
-    drawn = xr.Dataset({"theta": (("chain", "draw", "pair"), theta[None])}, coords=coords)
+    dims = ("chain", "draw", "pair")
+    drawn = xr.Dataset({"theta": (dims, theta[None])}, coords=coords)
     observed = {name: of[name].dataset for name in ("constant_data", "observed_data")}
     tree = xr.DataTree.from_dict({"posterior": drawn, **observed})
     kept = ("source", "n_duels", "components", "versions", "tie_rule")
-    falling = sorted(weights.items(), key=lambda item: -item[1])
     tree.attrs.update(
         {name: of.attrs[name] for name in kept},
         model="stacked",
-        model_settings=json.dumps({"weights": falling}),
+        model_settings=json.dumps({"weights": _falling(weights)}),
         outcome="win",
         khat=float("nan"),
         **attrs,
     )
     return tree
+
+
+def weights_words(weights: Mapping[str, float]) -> str:
+    """Return models and their weights in words."""
+    return ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+
+
+def _falling(weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return names and weights, the largest first."""
+    return sorted(weights.items(), key=lambda item: -item[1])
 
 
 def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
@@ -657,7 +676,7 @@ def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
     for P in preference_draws(fit):
         i, j = np.triu_indices(P.shape[1], 1)
         stop = start + len(P)
-        of_pairs = P[:, i, j]
-        rows.append(np.repeat(of_pairs, times[start:stop], axis=0))
+        own_times = times[start:stop]
+        rows.append(np.repeat(P[:, i, j], own_times, axis=0))
         start = stop
     return np.concatenate(rows)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.criticism.levels import levels_by, with_votes, without_votes
+from bayesduel.criticism.levels import levels_by, log_of_votes, with_votes, without_votes
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import cells_of, distinct
+from bayesduel.data.votes import distinct, pair_codes, unordered
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 if TYPE_CHECKING:
@@ -93,22 +93,19 @@ def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
         each=any(not model.response.counts_add_up for model in models),
         by_vote=True,
     )
-    assert seen.added is not None
-    cell, result = np.nonzero(seen.counts)
-    n_units = len(cell)
+    cell, result, of_vote = seen.kinds()
     times = seen.counts[cell, result].astype(np.int64)
-    unit_at = np.full(seen.counts.shape, -1)
-    unit_at[cell, result] = np.arange(n_units)
-    result_of_vote = np.argmax(seen.added, axis=1)
-    of_vote = unit_at[seen.of_vote, result_of_vote]
-    stops = np.arange(1, n_units + 1)
+    stops = 1 + np.arange(len(cell))
     found = []
     for k, model in enumerate(models):
-        stored = {name: f"{k} {name}" for name in model.terms.columns(log)}
-        stored |= {"first": "first", "second": "second"}
+        stored = {"first": "first", "second": "second"}
+        for name in model.terms.columns(log):
+            stored[name] = f"{k} {name}"
         if model.terms.reads_order:
             stored["left_first"] = "left_first"
-        own = {name: seen.columns[column][cell] for name, column in stored.items()}
+        own = {}
+        for name, column in stored.items():
+            own[name] = seen.columns[column][cell]
         one_duel = np.eye(3)[result]
         single = Seen(columns=own, counts=one_duel, of_vote=of_vote, each=seen.each)
         cells = model.cells(log, seen=single, unit="duel")
@@ -160,8 +157,8 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
     votes: Any = log.votes
     if units.of_vote is None:
         assert units.first is not None and units.second is not None
-        gone = _code(units.first[held], units.second[held], log.n_sides)
-        pair_of_vote = _code(votes.left, votes.right, log.n_sides)
+        gone = pair_codes(units.first[held], units.second[held], log.n_sides)
+        pair_of_vote = pair_codes(votes.left, votes.right, log.n_sides)
         return without_votes(log, np.isin(pair_of_vote, gone))
     if units.labels:
         return without_votes(log, np.isin(units.of_vote, held))
@@ -169,8 +166,7 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
     weight = votes.weight.copy()
     weight[first[held]] -= 1
     reduced = replace(votes, weight=weight)
-    rest = reduced.take(weight > 0)
-    return replace(log, votes=rest, cells=cells_of(rest, log.n_sides))
+    return log_of_votes(log, reduced.take(weight > 0))
 
 
 def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
@@ -187,10 +183,13 @@ def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
         unit = np.arange(len(cells.left))
         rows = np.stack([*cells, unit])
         return rows.astype(np.int64), "duel"
-    unit, name = repeated or (np.arange(len(votes)), "vote")
-    wins = votes.weight * (votes.outcome == 1)
-    losses = votes.weight * (votes.outcome == -1)
-    ties = votes.weight * (votes.outcome == 0)
+    each = np.arange(len(votes))
+    unit, name = repeated or (each, "vote")
+    weight = votes.weight
+    outcome = votes.outcome
+    wins = weight * (outcome == 1)
+    losses = weight * (outcome == -1)
+    ties = weight * (outcome == 0)
     rows = np.stack([votes.left, votes.right, wins, losses, ties, unit])
     return rows.astype(np.int64), name
 
@@ -221,7 +220,8 @@ def _even_folds(n: int, folds: int, rng: np.random.Generator) -> np.ndarray:
 def _by_pair(duels: Duels, model: "Model") -> Units:
     """Return the unordered pairs of a log as units."""
     cells = model.cells(duels, unit="pair")
-    code = _code(cells.data["first"], cells.data["second"], duels.n_sides)
+    given = cells.data
+    code = pair_codes(given["first"], given["second"], duels.n_sides)
     pairs, sizes = np.unique(code, return_counts=True)
     first, second = np.divmod(pairs, duels.n_sides)
     return Units(
@@ -268,8 +268,7 @@ def _by_level(
 
 def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
     """Return the unit of each vote, pair and group or judge, and its name; None without repeats."""
-    low = np.minimum(votes.left, votes.right)
-    high = np.maximum(votes.left, votes.right)
+    low, high = unordered(votes.left, votes.right)
     alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
     for role in ("group", "judge"):
         code = getattr(votes, role)
@@ -277,14 +276,7 @@ def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
             continue
         level = np.where(code >= 0, code, alone)
         units, place = distinct(low, high, level)
-        repeats = len(units) < len(votes) or (votes.weight > 1).any()
-        if repeats:
+        several = (votes.weight > 1).any()
+        if several or len(units) < len(votes):
             return place, f"pair and {role}"
     return None
-
-
-def _code(left: np.ndarray, right: np.ndarray, n_sides: int) -> np.ndarray:
-    """Return a number of each unordered pair."""
-    low = np.minimum(left, right).astype(np.int64)
-    high = np.maximum(left, right)
-    return low * n_sides + high

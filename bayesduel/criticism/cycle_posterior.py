@@ -69,11 +69,11 @@ def cycle_posterior(
     per_draw, per_triad = _count(ahead, triads.edges)
     cyclic = per_draw / triads.share
     share = per_triad / n_draws
-    low, high = np.quantile(cyclic, TAILS95)
+    low, high = map(float, np.quantile(cyclic, TAILS95))
     return CyclePosterior(
         weak=float((per_draw == 0).mean()),
         condorcet=_winner(ahead, design),
-        cyclic=(float(cyclic.mean()), float(low), float(high)),
+        cyclic=(float(cyclic.mean()), low, high),
         n_alike=round(_alike(share, n_draws) / triads.share),
         cycles=_named(design, labels, triads.edges, share, ahead.mean(axis=0)),
         n_draws=n_draws,
@@ -106,9 +106,11 @@ def _winner(ahead: np.ndarray, design: DecidedDuels) -> float:
     won = ahead.astype(float)
     n_lost = (1.0 - won) @ first + won @ second
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
-    beats_rest = 0.5 ** (n_arms - 1.0 - n_met)
+    n_not_met = n_arms - 1.0 - n_met
+    beats_rest = 0.5**n_not_met
     by_arm = np.where(n_lost > 0, 0.0, beats_rest)
-    return float(by_arm.sum(axis=1).clip(max=1).mean())
+    by_draw = by_arm.sum(axis=1)
+    return float(by_draw.clip(max=1).mean())
 
 
 def _alike(share: np.ndarray, n_draws: int) -> int:
@@ -123,8 +125,8 @@ def _alike(share: np.ndarray, n_draws: int) -> int:
     if top == 0:
         return 0
     apart = top - each
-    variance = np.maximum(top + each - apart**2, 0.0)
-    error = np.sqrt(variance / n_draws)
+    variance = top + each - apart**2
+    error = np.sqrt(np.maximum(variance, 0.0) / n_draws)
     return int((apart <= 2 * error).sum())
 
 

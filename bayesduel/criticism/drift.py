@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from bayesduel.criticism.levels import known_times
 from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Votes
@@ -70,10 +71,8 @@ class Drift:
         changed = self.table[self.table["p"] <= ALARM]
         first = changed.iloc[0]
         names = join([str(arm) for arm in changed["arm"]], NAMED)
-        early, late, before, after = (
-            percent(float(first[name]))
-            for name in ("early", "late", "expected_early", "expected_late")
-        )
+        told = ("early", "late", "expected_early", "expected_late")
+        early, late, before, after = (percent(float(first[name])) for name in told)
         return (
             f"The strength of {names} changed over the time of the log (p = {self.p_value:.4f} if "
             f"no {noun} changes). {first['arm']} won {early} % of its decided duels in the "
@@ -92,8 +91,7 @@ def drift_of(duels: Duels, scores: ScoreModel | None, rng: np.random.Generator) 
     if votes is None or votes.time is None or scores is None:
         return None
     time = votes.time
-    known = ~np.isnat(time) if time.dtype.kind == "M" else np.isfinite(time)
-    kept = known & (votes.outcome != 0)
+    kept = known_times(time) & (votes.outcome != 0)
     moments, rank = np.unique(time[kept], return_inverse=True)
     if len(moments) < 2:
         return None
@@ -102,7 +100,8 @@ def drift_of(duels: Duels, scores: ScoreModel | None, rng: np.random.Generator) 
     until = np.cumsum(np.bincount(rank, weight))
     total = until[-1]
     of_moment = np.diff(until, prepend=0.0)
-    middle = (until - of_moment / 2)[rank]
+    middles = until - of_moment / 2
+    middle = middles[rank]
     moment = 2 * middle / total - 1  # from -1 at the first vote to 1 at the last
     chance = scores.chances(decided.left, decided.right, 1.0)
     won = decided.outcome > 0
@@ -124,13 +123,14 @@ def drift_of(duels: Duels, scores: ScoreModel | None, rng: np.random.Generator) 
     by_chance = np.abs(signs @ parts / spread)
     largest = by_chance.max(axis=1, keepdims=True)
     size = np.abs(z)
-    as_large = (largest >= size - 1e-12).sum(axis=0)  # up to rounding
+    as_large = largest >= size - 1e-12  # up to rounding
+    n_as_large = as_large.sum(axis=0)
     late = middle > total / 2
     columns = {
         "arm": np.array(duels.arms, dtype=object),
         **_halves(decided, weight, chance, late, duels.n_arms),
         "z": z,
-        "p": (1 + as_large) / (1 + N_SIGNS),
+        "p": (1 + n_as_large) / (1 + N_SIGNS),
     }
     largest_first = np.argsort(-size, kind="stable")
     table = pd.DataFrame(columns).iloc[largest_first]

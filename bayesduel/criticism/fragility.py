@@ -30,9 +30,8 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from bayesduel.criticism.levels import rows_of_columns, sums_by_level
+from bayesduel.criticism.levels import log_of_votes, rows_of_columns, sums_by_level
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import cells_of
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.posterior.draws import Draws, chunks, draws_of
 
@@ -66,8 +65,8 @@ class Goal(NamedTuple):
         others = np.setdiff1d(compared, top)
         ahead, behind = map(np.ravel, np.meshgrid(top, others))
         gap = mean[ahead] - mean[behind]
-        spread = np.sqrt(variance[ahead] + variance[behind])
-        standardised = gap / np.maximum(spread, 1e-300)
+        of_gap = variance[ahead] + variance[behind]
+        standardised = gap / np.maximum(np.sqrt(of_gap), 1e-300)
         # 8 pairs of arms whose order is nearest to a change, for which influence is computed
         nearest = np.argsort(standardised, kind="stable")[:8]
         return np.column_stack([ahead[nearest], behind[nearest]])
@@ -112,7 +111,7 @@ class Changes:
     @cached_property
     def _influence(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The kind of each vote, and the influence (kinds, pairs) of one as cast and reversed."""
-        draws = draws_of(self.fit, "model")[0]
+        draws, _, _ = draws_of(self.fit, "model")
         cast, other, of_vote = _kinds(draws.model, self.log)
         # 40,000,000 draws x kinds of votes, about: of very many kinds, fewer draws
         # 200 draws at least: covariances to a standard error of 7 %
@@ -155,7 +154,7 @@ class Changes:
             "of": total,
             "share": np.nan,
             "votes": np.nan,
-            "proposed": np.nan if first is None else float(first),
+            "proposed": float(first or np.nan),
             "limit": limit,
             "new": (),
             "lost": (),
@@ -191,7 +190,8 @@ class Changes:
         place = level[known], of_vote[known]
         shape = (n_levels, len(cast))
         held = sparse.csr_array((weight[known], place), shape=shape)
-        units = _Units(level, np.ones(n_levels), weight, single=False)
+        once = np.ones(n_levels)
+        units = _Units(level, once, weight, single=False)
         return units, held @ pull
 
     def _orders(self, units: "_Units", pull: np.ndarray) -> "list[_Order]":
@@ -247,7 +247,8 @@ class Changes:
 
 def worth_of(fit: xr.DataTree) -> np.ndarray:
     """Return draws of what arms are ranked by, (draws, K): scores, or Borda scores of P."""
-    return draws_of(fit, "model")[0].worth
+    draws, _, _ = draws_of(fit, "model")
+    return draws.worth
 
 
 def _without(arms: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -273,10 +274,7 @@ def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarr
             kinds.append(model.cells(one, seen=seen, unit="duel"))
         return kinds[0], kinds[1], np.arange(len(votes))
     seen = seen_in(log, columns, by_vote=True, **given)
-    assert seen.added is not None
-    cell, outcome = np.nonzero(seen.counts)
-    kind = np.full(seen.counts.shape, -1)
-    kind[cell, outcome] = np.arange(len(cell))
+    cell, outcome, of_vote = seen.kinds()
     own = rows_of_columns(seen.columns, cell)
 
     def with_outcome(result: np.ndarray) -> ModelCells:
@@ -284,7 +282,6 @@ def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarr
         return model.cells(log, seen=single, unit="duel")
 
     reverse = np.array([1, 0, 2])  # of won by first, won by second, tied
-    of_vote = kind[seen.of_vote, seen.added.argmax(axis=1)]
     return with_outcome(outcome), with_outcome(reverse[outcome]), of_vote
 
 
@@ -325,8 +322,9 @@ class _Order(NamedTuple):
         before = reach[k - 1] if k else 0.0
         rest = gap - before
         of_last = np.ceil(rest / pull[k] - 1e-9)
-        proposed = times[:k].sum() + max(1, of_last)
-        return cls(pair, gap, place, times, int(proposed))
+        of_others = times[:k].sum()
+        proposed = int(of_others + max(1, of_last))
+        return cls(pair, gap, place, times, proposed)
 
     @property
     def most(self) -> int:
@@ -346,7 +344,8 @@ class _Units(NamedTuple):
         """Return how many duels of each vote are taken with the first `n`, (votes,)."""
         asked = np.zeros(len(self.times))
         before = np.cumsum(order.times) - order.times
-        asked[order.place] = np.clip(n - before, 0, order.times)
+        of_unit = np.clip(n - before, 0, order.times)
+        asked[order.place] = of_unit
         of_vote = asked[self.of_vote]
         if not self.single:
             taken = of_vote * self.weight
@@ -391,7 +390,9 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
         width = high - low
         if width <= max(1, high // 100):
             return high
-        part = at_low / (at_low - at_high) if at_high < at_low else 0.5
+        part = 0.5
+        if at_high < at_low:
+            part = at_low / (at_low - at_high)
         part = float(np.clip(part, 0.1, 0.9))
         n = low + round(width * part)
 
@@ -415,8 +416,7 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
             if column is not None:
                 kept = replace(kept, **{name: column * sign})
         kept = kept.take(np.argsort(rows, kind="stable"))
-    cells = cells_of(kept, log.n_sides)
-    return replace(log, votes=kept, cells=cells)
+    return log_of_votes(log, kept)
 
 
 def _table(
@@ -428,7 +428,8 @@ def _table(
 ) -> pd.DataFrame:
     """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:
-        size = sums_by_level(level, gone, len(names)).astype(int)
+        n_levels = len(names)
+        size = sums_by_level(level, gone, n_levels).astype(int)
         kept = [k for k in place if size[k]]
         labels = [names[k] for k in kept]
         return pd.DataFrame({"item": labels, "votes": size[kept]})
@@ -436,10 +437,10 @@ def _table(
     sides = log.sides
     rows = np.flatnonzero(gone)
     items = []
-    for row in rows:
-        left = sides[votes.left[row]]
-        right = sides[votes.right[row]]
-        words = _result_words(left, right, votes.outcome[row])
+    changed_votes = votes.take(rows)
+    kinds = zip(changed_votes.left, changed_votes.right, changed_votes.outcome, strict=True)
+    for left, right, outcome in kinds:
+        words = _result_words(sides[left], sides[right], outcome)
         items.append(words)
     changed = pd.Series(gone[rows].astype(int))
     size = changed.groupby(items).sum()

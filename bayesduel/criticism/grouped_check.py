@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import grouped, levels_by, rows_of_columns, without_votes
+from bayesduel.criticism.levels import grouped, levels_by, rows_of_columns, size_of, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import TAILS95, rejected
@@ -92,11 +92,13 @@ def check_groups(
     group = group[group >= 0]
     used = found.spread(draws)
     posterior = found.rows(used)
-    observed, expected, misfits = _statistics(found.model, posterior, log, group, seed)
+    model = found.model
+    observed, expected, misfits = _statistics(model, posterior, log, group, seed)
     real, replicated = misfits
     size = np.bincount(group, minlength=len(names))
-    as_large = (replicated >= real).sum(axis=0)
-    share = (1 + as_large) / (1 + len(used))
+    as_large = replicated >= real
+    n_as_large = as_large.sum(axis=0)
+    share = (1 + n_as_large) / (1 + len(used))
     lower, upper = np.quantile(expected, TAILS95, axis=0)
     columns = {
         "duels": size,
@@ -111,7 +113,8 @@ def check_groups(
     frame = pd.DataFrame(columns, index=pd.Index(names, name=by))
     frame = frame[size > 0]
     frame = frame.sort_values(["p_value", "misfit"], ascending=[True, False])
-    frame.attrs |= {"by": by, "draws": len(used), "sentence": _sentence(frame, by)}
+    sentence = _sentence(frame, by)
+    frame.attrs |= {"by": by, "draws": len(used), "sentence": sentence}
     return frame
 
 
@@ -126,15 +129,20 @@ def _statistics(
     given = conditions_of_log(model, log)
     rng = np.random.default_rng(seed)
     margins = model.response.outcome == "margin"
-    outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
-    level = 0.0 if margins else 0.5
+    if margins:
+        outcome = votes.margin
+        level = 0.0
+    else:
+        outcome = votes.counts @ [1.0, 0.0, 0.5]
+        level = 0.5
     n_groups = int(group.max()) + 1
     n_arms = log.n_sides
     by_group = grouped(group, n_groups)
-    size = np.maximum(np.bincount(group, minlength=n_groups), 1)
+    size = np.maximum(size_of(by_group), 1.0)
     first_arm = group * n_arms  # an arm of a group has a number of its own
-    left = grouped(first_arm + votes.left, n_groups * n_arms)
-    right = grouped(first_arm + votes.right, n_groups * n_arms)
+    n_numbers = n_groups * n_arms
+    left = grouped(first_arm + votes.left, n_numbers)
+    right = grouped(first_arm + votes.right, n_numbers)
     signed = left - right
     both = left + right
     mean, _ = _moments(model, posterior, given, margins)

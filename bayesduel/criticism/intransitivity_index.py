@@ -20,7 +20,7 @@ from scipy.special import digamma, polygamma
 
 from bayesduel.data.duels import Duels
 from bayesduel.margins.moments import fitted_moments, intransitivity, sample_moments
-from bayesduel.margins.tallies import Margins, no_margins, wins_alone
+from bayesduel.margins.tallies import Margins, margins_of_pairs, no_margins, wins_alone
 
 __all__ = ["MarginIndex", "margin_index"]
 
@@ -57,17 +57,18 @@ def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = 400) -> M
     if (number < 2).any() or wins_alone(margins):
         return None
     index = intransitivity(margins)
-    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
-    score = mean.mean(axis=1)
-    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
+    moments = sample_moments(margins, 0.0)
+    score = moments.mean.mean(axis=1)
+    fitted_moments(margins, moments, score)
     apart = score[:, None] - score
     center = apart[above]
-    scatter = np.maximum(scatter[above], floor)
+    scatter = np.maximum(moments.scatter[above], moments.floor)
     freedom, level = variance_prior(scatter, number - 1)
     squares = freedom * level + scatter
+    degrees = freedom + number - 1
     drawn = np.empty(n_logs)
     for k in range(n_logs):
-        spread = squares / rng.chisquare(freedom + number - 1)
+        spread = squares / rng.chisquare(degrees)
         replicated = _drawn(number, center, spread, rng, duels.n_arms)
         drawn[k] = intransitivity(replicated)
     as_large = (drawn >= index).sum()
@@ -145,16 +146,7 @@ def _drawn(
     n_arms: int,
 ) -> Margins:
     """Return margins about `center`, normal with variances `spread`, each (n_pairs,)."""
-    above = np.triu_indices(n_arms, 1)
     error = np.sqrt(spread / number)
     mean = center + error * rng.standard_normal(len(number))
     scatter = spread * rng.chisquare(number - 1)
-    drawn = no_margins(n_arms)
-    drawn.n[above] = number
-    drawn.total[above] = number * mean
-    drawn.squares[above] = scatter + number * mean**2
-    drawn.n[:] += drawn.n.T
-    drawn.total[:] -= drawn.total.T
-    drawn.squares[:] += drawn.squares.T
-    drawn.n_duels[0] = int(number.sum())
-    return drawn
+    return margins_of_pairs(n_arms, number, mean, scatter)

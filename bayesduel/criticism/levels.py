@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, Votes, cells_of
+from bayesduel.data.votes import Votes, cells_of, pair_codes
 from bayesduel.models.cells import levels_of
 from bayesduel.system.arguments import check_type
 
@@ -16,7 +16,9 @@ __all__ = [
     "FOLDS",
     "PERIODS",
     "grouped",
+    "known_times",
     "levels_by",
+    "log_of_votes",
     "rows_of_columns",
     "size_of",
     "sums_by_level",
@@ -35,11 +37,11 @@ def with_votes(log: Duels) -> Duels:
     if log.votes is not None:
         return log
     left, right, *counts = log.cells
-    n = len(left)
+    outcomes = np.array([1, -1, 0], dtype=np.int8)
     votes = Votes(
         left=np.tile(left, 3),
         right=np.tile(right, 3),
-        outcome=np.repeat(np.array([1, -1, 0], dtype=np.int8), n),
+        outcome=np.repeat(outcomes, len(left)),
         weight=np.concatenate(counts).astype(np.int64),
     )
     return replace(log, votes=votes.take(votes.weight > 0))
@@ -54,14 +56,14 @@ def levels_by(log: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     check_type(by, str, "by", "the name of a column")
     votes: Any = log.votes
     if by == "pair":
-        low = np.minimum(votes.left, votes.right)
-        high = np.maximum(votes.left, votes.right)
-        both = np.stack([low, high])
-        pairs, place = np.unique(both, axis=1, return_inverse=True)
+        n_sides = log.n_sides
+        codes = pair_codes(votes.left, votes.right, n_sides)
+        pairs, place = np.unique(codes, return_inverse=True)
+        sides = log.sides
         labels = []
-        for first, second in pairs.T:
-            labels.append(f"{log.sides[first]} - {log.sides[second]}")
-        return place.ravel(), tuple(labels)
+        for first, second in zip(*np.divmod(pairs, n_sides), strict=True):
+            labels.append(f"{sides[first]} - {sides[second]}")
+        return place, tuple(labels)
     if by == "time" and "time" not in votes.kept:
         return _periods(votes.time)
     return levels_of(log, by)
@@ -70,8 +72,12 @@ def levels_by(log: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
 def without_votes(log: Duels, gone: np.ndarray) -> Duels:
     """Return the log without some votes (a mask); every arm and level keeps its place."""
     assert log.votes is not None
-    votes = log.votes.take(~gone)
-    cells: Cells = cells_of(votes, log.n_sides)
+    return log_of_votes(log, log.votes.take(~gone))
+
+
+def log_of_votes(log: Duels, votes: Votes) -> Duels:
+    """Return the log with other votes; every arm and level keeps its place."""
+    cells = cells_of(votes, log.n_sides)
     return replace(log, votes=votes, cells=cells)
 
 
@@ -104,8 +110,7 @@ def size_of(member: sparse.csr_array) -> np.ndarray:
 def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     if time is None:
         raise ValueError("the log has no times: read it with the column of the times (time=)")
-    dated = np.issubdtype(time.dtype, np.datetime64)
-    known = ~np.isnat(time) if dated else np.isfinite(time)
+    known = known_times(time)
     moments, rank = np.unique(time[known], return_inverse=True)
     if len(moments) < 2:
         raise ValueError(f"duels should have at least two different times, got {len(moments)}")
@@ -119,13 +124,24 @@ def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     labels = []
     for k in range(period.max() + 1):
         own = moments[period == k]
-        first = _moment_words(own[0], dated)
-        last = _moment_words(own[-1], dated)
+        first = _moment_words(own[0])
+        last = _moment_words(own[-1])
         labels.append(first if first == last else f"{first} to {last}")
     return found, tuple(labels)
 
 
-def _moment_words(moment: Any, dated: bool) -> str:
-    if dated:
+def known_times(time: np.ndarray) -> np.ndarray:
+    """Return which times, dates or numbers, are not missing."""
+    if _dated(time):
+        return ~np.isnat(time)
+    return np.isfinite(time)
+
+
+def _dated(time: Any) -> bool:
+    return np.issubdtype(time.dtype, np.datetime64)
+
+
+def _moment_words(moment: Any) -> str:
+    if _dated(moment):
         return str(moment.astype("datetime64[s]"))
     return f"{moment:g}"

@@ -21,7 +21,7 @@ from bayesduel.criticism.cross_validation import Units, log_likelihoods, without
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.system.threads import ONE_THREAD
-from bayesduel.system.warnings import BayesduelWarning
+from bayesduel.system.warnings import unwarned
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDDataLOO
@@ -51,8 +51,9 @@ def leave_out(
 ) -> Left:
     """Return the predictions of every unit by the fit without it."""
     posterior = tree.duel.posterior("model")
-    n = len(next(iter(posterior.values())))
-    reff = float(np.clip(tree.attrs["importance_ess"] / n, 1e-3, 1.0))
+    n = tree.duel.n_draws
+    efficiency = tree.attrs["importance_ess"] / n
+    reff = float(np.clip(efficiency, 1e-3, 1.0))
     parts = []
     done = 0
     for part in log_likelihoods(model, posterior, units):
@@ -68,7 +69,8 @@ def leave_out(
     # 2 % of the units may be left out together where folds would allow more refits
     together = max(1, int(0.02 * len(units)))
     n_refits = min(folds, ceil(len(high) / together))
-    for k, fold in enumerate(np.array_split(rng.permutation(high), n_refits)):
+    parts_of_high = np.array_split(rng.permutation(high), n_refits)
+    for k, fold in enumerate(parts_of_high):
         rows = np.sort(fold)
         elpd[rows] = _refit(duels, model, units, rows, settings)
         tick(0.5 + 0.5 * (k + 1) / n_refits)
@@ -150,10 +152,11 @@ def trusted(n: int) -> float:
 def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return elpd, lppd and k-hat of each column of (draws, units), by ArviZ."""
     n = len(log_likelihood)
-    lppd = logsumexp(log_likelihood, axis=0) - np.log(n)
+    lppd = _predictive(log_likelihood)
     elpd = lppd.copy()
     khat = np.full(len(lppd), -np.inf)
-    varies = np.ptp(log_likelihood, axis=0) > 1e-10  # else every draw predicts the same
+    widths = np.ptp(log_likelihood, axis=0)
+    varies = widths > 1e-10  # else every draw predicts the same
     if not varies.any():
         return elpd, lppd, khat
     from arviz_stats import loo
@@ -178,8 +181,7 @@ def _refit(
     duels: Duels, model: "Model", units: Units, rows: np.ndarray, settings: Mapping[str, Any]
 ) -> np.ndarray:
     """Return the log predictive density of the units at `rows` by a fit without them."""
-    with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=BayesduelWarning)
+    with ONE_THREAD, unwarned():
         # Two chains of a refit: what it is for is a mean, which the fit's chains checked
         tree = fit(
             without(duels, units, rows),
@@ -192,13 +194,17 @@ def _refit(
             clusters=False,
         )
     posterior = tree.duel.posterior("model")
-    n = len(next(iter(posterior.values())))
-    parts = []
+    parts: list[np.ndarray] = []
     for k in map(int, rows):
         one = units.take(k, k + 1)
-        for part in log_likelihoods(model, posterior, one):
-            parts.append(logsumexp(part, axis=0) - np.log(n))
+        parts += map(_predictive, log_likelihoods(model, posterior, one))
     return np.concatenate(parts)
+
+
+def _predictive(log_likelihood: np.ndarray) -> np.ndarray:
+    """Return the log predictive density of each unit, of (draws, units)."""
+    total = logsumexp(log_likelihood, axis=0)
+    return total - np.log(len(log_likelihood))
 
 
 def _compare(elpds: Mapping[str, Any]) -> Any:

@@ -70,6 +70,10 @@ def _ahead(fit: "xr.DataTree", design: DecidedDuels, n_draws: int) -> np.ndarray
     """Return by draw whether the first arm of each pair is the better one, about `n_draws`."""
     from bayesduel.posterior.draws import preference_draws
 
-    parts = [P[:, design.first, design.second] > 0.5 for P in preference_draws(fit)]
-    step = max(1, sum(map(len, parts)) // n_draws)
-    return np.concatenate(parts)[::step]
+    parts = []
+    for P in preference_draws(fit):
+        of_pairs = P[:, design.first, design.second]
+        parts.append(of_pairs > 0.5)
+    ahead = np.concatenate(parts)
+    step = max(1, len(ahead) // n_draws)
+    return ahead[::step]

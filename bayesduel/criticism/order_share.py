@@ -34,8 +34,10 @@ class OrderShare:
     @property
     def clear(self) -> bool:
         """Whether the interval between arms of equal score excludes one half."""
-        between = self.between_interval
-        return between is not None and not between[0] <= 0.5 <= between[1]
+        if self.between_interval is None:
+            return False
+        low, high = self.between_interval
+        return not low <= 0.5 <= high
 
     @property
     def sentence(self) -> str:
@@ -48,8 +50,9 @@ class OrderShare:
         `modelled`: whether the ranking beside it adjusts for one; `noun`: what an arm is called.
         """
         low, high = (100 * x for x in self.interval)
+        side = begun(self.side)
         won = (
-            f"{begun(self.side)} won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
+            f"{side} won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
             f"duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if self.between_level is None or self.between_interval is None:
@@ -59,8 +62,9 @@ class OrderShare:
                 f"{check_text.MODELLED}."
             )
         low, high = (100 * x for x in self.between_interval)
+        nouns = plural(noun)
         words = (
-            f"{won} Between {plural(noun)} of equal score it wins {100 * self.between_level:.1f} % "
+            f"{won} Between {nouns} of equal score it wins {100 * self.between_level:.1f} % "
             f"of decisive duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if not self.clear:
@@ -80,7 +84,7 @@ class OrderShare:
             remedy = "The ranking adjusts for it."
         return (
             f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
-            f"{met}, so the estimate rests on how the results of three {plural(noun)} fit "
+            f"{met}, so the estimate rests on how the results of three {nouns} fit "
             f"together: it may be a side advantage or another deviation from the scores. {remedy}"
         )
 

@@ -28,6 +28,7 @@ from scipy import sparse
 from scipy.special import ndtri, stdtr
 
 from bayesduel.criticism.levels import grouped, rows_of_columns, size_of
+from bayesduel.data.votes import pair_codes
 from bayesduel.inference.datatree import BY_CELL
 from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
@@ -105,7 +106,8 @@ class MarginCheck(Result):
         """The checks that fail at 0.05, all together (Holm's rule)."""
         order = self.table["p_value"].sort_values(kind="stable")
         # Familywise level of the checks that a sentence names: 0.05
-        return [str(name) for name in order.index[: rejected(order, 0.05)]]
+        n_failed = rejected(order, 0.05)
+        return [str(name) for name in order.index[:n_failed]]
 
     @property
     def sentence(self) -> str:
@@ -202,11 +204,12 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     model: Any = of_fit.model
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
-    posterior = of_fit.rows(of_fit.spread(draws))
+    used = of_fit.spread(draws)
+    posterior = of_fit.rows(used)
+    n_draws = len(used)
     if fit.duel.teams is not None:
         labels = fit.duel.teams.labels(labels)
     n_arms = len(labels)
-    n_draws = len(next(iter(posterior.values())))
     weight = fit["constant_data"]["vote_weight"].to_numpy()
     rows = np.repeat(np.arange(len(weight)), weight)
     given = data_of_rows(observed_conditions(fit, model), rows)
@@ -214,9 +217,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     right = given["second"]
     margin = fit["observed_data"]["margin"].to_numpy()[rows]
     sign = np.where(left < right, 1.0, -1.0)
-    low = np.minimum(left, right)
-    high = np.maximum(left, right)
-    pair = low.astype(np.int64) * n_arms + high
+    pair = pair_codes(left, right, n_arms)
     met, place = np.unique(pair, return_inverse=True)
     by_pair = grouped(place, len(met))
     by_arm = grouped(left, n_arms) + grouped(right, n_arms)
@@ -251,8 +252,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         replicates.append(summary(made))
     observed = _joined(summaries)
     replicated = _joined(replicates)
-    as_large = (replicated.statistics >= observed.statistics).sum(axis=0)
-    share = (1 + as_large) / (1 + n_draws)
+    as_large = replicated.statistics >= observed.statistics
+    n_as_large = as_large.sum(axis=0)
+    share = (1 + n_as_large) / (1 + n_draws)
     lower, upper = np.quantile(replicated.histogram, TAILS95, axis=0)
     ordered_lower, ordered_upper = np.quantile(replicated.ordered, TAILS95, axis=0)
     columns = {
@@ -361,7 +363,8 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         else:
             first_wins = p[..., 0]
             made = rng.binomial(n, first_wins).astype(float)
-    predicted: dict[str, Any] = {name: (dims, made[None])}
+    one_chain = made[None]
+    predicted: dict[str, Any] = {name: (dims, one_chain)}
     observed = fit["observed_data"].dataset
     if "result" in dims:
         points = model.response.result_points
@@ -390,8 +393,8 @@ def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
     kept = {}
     for name, variable in group.data_vars.items():
         _, _, *shape = variable.shape
-        draws = variable.values.reshape(-1, *shape)
-        kept[str(name)] = (variable.dims, draws[used][None])
+        draws = variable.values.reshape(-1, *shape)[used]
+        kept[str(name)] = (variable.dims, draws[None])
     coords = group.drop_vars(["chain", "draw"], errors="ignore").coords
     one_chain = xr.Dataset(kept, coords=coords)
     return one_chain.assign_coords(chain=[0], draw=np.arange(len(used)))
@@ -413,8 +416,8 @@ def _log_likelihood(
     margin = fit["observed_data"]["margin"].to_numpy()
     one = np.ones(len(margin))
     zeros = 0 * margin
-    statistics = np.stack([margin, zeros, zeros], axis=1)
-    data = {"n": one, "n_left": one, "margins": statistics}
+    of_one = np.stack([margin, zeros, zeros], axis=1)
+    data = {"n": one, "n_left": one, "margins": of_one}
     given = observed_conditions(fit, model)
     cells = ModelCells(log=None, seen=None, data=given | data)
     values = model.log_likelihood(posterior, cells)
@@ -439,21 +442,24 @@ def statistics(
     z: np.ndarray, pair_means: np.ndarray, by_pair: sparse.csr_array, by_arm: sparse.csr_array
 ) -> np.ndarray:
     """Return the statistics of residuals (draws, n), in the order of the checks, (6, draws)."""
-    about = z - z.mean(axis=1, keepdims=True)
+    mean = z.mean(axis=1, keepdims=True)
+    about = z - mean
     variance = (about**2).mean(axis=1)
     kurtosis = (about**4).mean(axis=1) / variance**2
     skewness = (about**3).mean(axis=1) / variance**1.5
+    square_of_pairs = (pair_means**2).mean(axis=1)
     found = [
-        np.abs(z.mean(axis=1)),
+        np.abs(mean[:, 0]),
         np.abs(kurtosis - 3.0),
         np.abs(skewness),
-        np.sqrt((pair_means**2).mean(axis=1)),
+        np.sqrt(square_of_pairs),
     ]
     beyond = z**2 - 1.0
     for groups in (by_arm, by_pair):
         excess = beyond @ per_root(groups)
         of_met = excess[:, size_of(groups) > 0]
-        found.append(np.sqrt((of_met**2).mean(axis=1) / 2))
+        square = (of_met**2).mean(axis=1)
+        found.append(np.sqrt(square / 2))
     return np.stack(found)
 
 
@@ -464,6 +470,7 @@ def histogram(z: np.ndarray) -> np.ndarray:
     width = EDGES[1] - EDGES[0]
     edge = np.searchsorted(EDGES, z) - 1
     place = np.clip(edge, 0, n_bins - 1)
-    place += n_bins * np.arange(n_rows)[:, None]
+    first_bin = n_bins * np.arange(n_rows)
+    place += first_bin[:, None]
     counts = np.bincount(place.ravel(), minlength=n_bins * n_rows)
     return counts.reshape(n_rows, n_bins) / (n_values * width)

@@ -66,10 +66,10 @@ def prior_predictive(
         raise TypeError(f"design should be of duels for {model.name}, got {type(log).__name__}")
     model = model.settled(log)
     cells = model.cells(log)
-    unknown = Certificate(
-        khat=-np.inf, effective=float(draws), n_draws=draws, tails=Tails.of_exact(draws)
-    )
-    drawn = PosteriorDraws(prior_draws(model, log, draws, seed), {}, None, unknown)
+    tails = Tails.of_exact(draws)
+    exact = Certificate(khat=-np.inf, effective=float(draws), n_draws=draws, tails=tails)
+    prior = prior_draws(model, log, draws, seed)
+    drawn = PosteriorDraws(prior, {}, None, exact)
     attrs = describe_model(model) | {"method": "prior", "n_duels": log.n_duels, "seed": seed}
     tree = datatree(model, cells, drawn, (1, draws), attrs)
     found = posterior_predictive(tree, draws, seed)

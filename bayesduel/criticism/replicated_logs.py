@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.criticism.levels import with_votes
+from bayesduel.criticism.levels import log_of_votes, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.votes import ROLES, cells_of
+from bayesduel.data.votes import ROLES
 from bayesduel.posterior.conditions import times_of
 from bayesduel.system.arguments import check_log
 
@@ -75,9 +75,11 @@ def duel_by_duel(log: Duels) -> Duels:
 def conditions_of_log(model: "Model", log: Duels) -> dict[str, np.ndarray]:
     """Return the conditions of each vote of a log, as ``Model.outcomes`` takes them."""
     votes: Any = log.votes
-    found: dict[str, np.ndarray] = {"first": votes.left, "second": votes.right}
+    left = votes.left
+    right = votes.right
+    found: dict[str, np.ndarray] = {"first": left, "second": right}
     found |= model.terms.columns(log)
-    found |= model.seats(log.teams, votes.left, votes.right)
+    found |= model.seats(log.teams, left, right)
     if model.terms.reads_order:
         found["left_first"] = np.ones(len(votes))
     found |= model.terms.tables(log.arms)
@@ -104,10 +106,11 @@ def replicated(
         chances = model.results(truth, given)[0]
         at_most = chances.cumsum(axis=-1)
         level = rng.random((len(at_most), 1))
-        place = (level > at_most[:, :-1]).sum(axis=-1)
+        above = level > at_most[:, :-1]
+        place = above.sum(axis=-1)
         grade = model.response.grades[place].astype(np.int8)
         votes = replace(log.votes, outcome=np.sign(grade), grade=grade)
-        return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))
+        return log_of_votes(log, votes)
     found = model.replicate(truth, given, rng)[0]
     margin = None
     outcome = 2 * found - 1
@@ -115,4 +118,4 @@ def replicated(
         margin = found
         outcome = np.sign(found)
     votes = replace(log.votes, outcome=outcome.astype(np.int8), margin=margin)
-    return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))
+    return log_of_votes(log, votes)

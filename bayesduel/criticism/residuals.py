@@ -23,10 +23,11 @@ def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
     chance = scores.expected()
     number = design.by_pair(design.n)
     won = design.by_pair(design.won)
-    mean, variance = _moments(scores, chance)
+    mean, variance = design.moments(chance)
     spread = np.sqrt(variance)
     p = _tails(scores, won, mean, spread, chance)
-    log_less = np.log1p(-np.minimum(p, 1 - 1e-12))
+    below_one = np.minimum(p, 1 - 1e-12)
+    log_less = np.log1p(-below_one)
     arms = np.array(labels, dtype=object)
     columns = {
         "first": arms[design.first],
@@ -41,15 +42,6 @@ def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(columns).sort_values("p", kind="stable", ignore_index=True)
 
 
-def _moments(scores: ScoreModel, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and the variance of each pair's wins, given the chance of each cell."""
-    design = scores.design
-    expected = design.n * chance
-    mean = design.by_pair(expected)
-    variance = design.by_pair(expected * (1 - chance))
-    return mean, variance
-
-
 def arm_residuals(
     scores: ScoreModel, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
@@ -59,7 +51,7 @@ def arm_residuals(
     in which it is at least that); attribute ``n_draws``, how many logs.
     """
     design = scores.design
-    mean, variance = _moments(scores, scores.expected())
+    mean, variance = design.moments(scores.expected())
     first = grouped(design.first, design.n_arms)
     second = grouped(design.second, design.n_arms)
     member = first + second
@@ -67,7 +59,8 @@ def arm_residuals(
 
     def misfit(logs: np.ndarray) -> np.ndarray:
         square = (logs - mean) ** 2 / variance
-        return np.asarray(square @ member) / np.maximum(opponents, 1)
+        total = np.asarray(square @ member)
+        return total / np.maximum(opponents, 1)
 
     won = design.by_pair(design.won)
     observed = misfit(won[None])[0]
@@ -98,7 +91,8 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     votes = duels.votes
     if votes is None or votes.judge is None:
         return None
-    kept = (votes.outcome != 0) & (votes.judge >= 0)
+    has_judge = votes.judge >= 0
+    kept = has_judge & (votes.outcome != 0)
     judge = votes.judge[kept]
     decided = votes.take(kept)
     won = decided.outcome > 0
@@ -113,7 +107,8 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     expected = p * log_win + (1 - p) * log_loss
     observed = np.where(won, log_win, log_loss)
     surprise = observed - expected
-    variance = p * (1 - p) * (log_win - log_loss) ** 2
+    apart = log_win - log_loss
+    variance = p * (1 - p) * apart**2
     number = total(np.ones(len(p)))
     spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
@@ -150,7 +145,7 @@ def _tails(
     design = scores.design
     duels = design.n.astype(np.int64)
     off = np.abs(won - mean) / spread
-    p = 2 * ndtr(-off)
+    p = 2 * ndtr(-off)  # of a normal law
     cells = np.bincount(design.pair, minlength=len(won))
     alone = cells[design.pair] == 1
     pair = design.pair[alone]
@@ -160,7 +155,8 @@ def _tails(
     at_least = bdtrc(wins - 1, *law)
     p[pair] = 2 * np.minimum(at_most, at_least)
     # Decided duels of a pair up to which its tail is summed exactly: 2000
-    summed = (cells > 1) & (design.by_pair(design.n) <= 2000)
+    n_duels = design.by_pair(design.n)
+    summed = (cells > 1) & (n_duels <= 2000)
     few = np.flatnonzero(summed)
     starts = design.starts[few]
     ends = starts + cells[few]
@@ -191,7 +187,8 @@ def _binomial(n: int, p: float) -> np.ndarray:
     """Return the probabilities of 0 to `n` successes, (n + 1,); p in (0, 1)."""
     k = np.arange(n + 1)
     log_factorial = np.zeros(n + 1)
-    log_factorial[1:] = np.cumsum(np.log(k[1:]))
+    logs = np.log(k[1:])
+    log_factorial[1:] = np.cumsum(logs)
     orders = log_factorial[n] - log_factorial - log_factorial[::-1]
     successes = k * np.log(p)
     failures = (n - k) * np.log1p(-p)

@@ -75,10 +75,11 @@ def improbable_levels(
     size = sums_by_level(level, votes.weight, len(names))
     fold = _folds(log, level, worth, size, rng)
     parts = []
+    # 5 votes from which a judge is tested
+    tested = size >= 5
     for k in range(FOLDS):
         in_fold = fold == k
-        # 5 votes from which a judge is tested
-        mine = np.flatnonzero(in_fold & (size >= 5))
+        mine = np.flatnonzero(in_fold & tested)
         if not len(mine):
             continue
         gone = np.isin(level, np.flatnonzero(in_fold))
@@ -94,7 +95,8 @@ def improbable_levels(
     frame = frame.sort_values(["p_value", "surprise"], ascending=[True, False], kind="stable")
     n_flagged = rejected(frame["p_value"], alpha)
     frame["flagged"] = np.arange(len(frame)) < n_flagged
-    frame["arm"] = [log.sides[int(arm)] for arm in frame["arm"]]
+    sides = log.sides
+    frame["arm"] = [sides[int(arm)] for arm in frame["arm"]]
     labels = [names[int(place)] for place in frame.index]
     frame.insert(0, "level", labels)
     return frame.reset_index(drop=True)
@@ -114,8 +116,8 @@ def _folds(
     n_levels = len(size)
     lead = worth[votes.left] - worth[votes.right]
     ahead = votes.outcome * votes.weight * lead
-    excess = sums_by_level(level, ahead, n_levels).round(9)
-    order = np.lexsort((excess, size))
+    excess = sums_by_level(level, ahead, n_levels)
+    order = np.lexsort((excess.round(9), size))
     fold = np.empty(n_levels, dtype=int)
     fold[order] = rng.permutation(n_levels) % FOLDS
     return fold
@@ -145,7 +147,8 @@ def _rows(model: "Model", log: Duels, level: np.ndarray, mine: np.ndarray) -> Ro
     given = rows_of_columns(seen.columns, order)
     unit = given.pop("unit")
     given |= model.seats(log.teams, given["first"], given["second"])
-    return Rows(unit, given, seen.counts[order])
+    counts = seen.counts[order]
+    return Rows(unit, given, counts)
 
 
 def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -> pd.DataFrame:
@@ -153,22 +156,23 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     draws, _, _ = draws_of(fit, "model")
     model = draws.model
     rows = _rows(model, log, level, mine)
-    n_rows = len(rows.level)
+    of_row = rows.level
     # The arms that each level saw, as numbers, and those of each row, first and second.
     arms = np.stack([rows.given["first"], rows.given["second"]])
-    first_of_level = rows.level * np.int64(log.n_sides)
+    first_of_level = of_row * np.int64(log.n_sides)
     saw = first_of_level + arms
     sides, of_side = np.unique(saw, return_inverse=True)
     of_side = of_side.reshape(saw.shape)
     # 100 to 400 draws
     # 10,000,000 draws x rows of a fold, about
-    n_draws = int(np.clip(10_000_000 // n_rows, 100, 400))
+    affordable = 10_000_000 // len(of_row)
+    n_draws = int(np.clip(affordable, 100, 400))
     posterior = draws.rows(draws.spread(n_draws))
     tables = model.terms.tables(log.arms)
     chance, likely, gained = _predicted(model, posterior, rows, tables, of_side)
     times = rows.times
     log_chance = _log_chances(chance)
-    low, expected, observed = _tails(log_chance, chance, times, rows.level, rows.counts, likely)
+    low, expected, observed = _tails(log_chance, chance, times, of_row, rows.counts, likely)
     p_likely = np.where(observed < expected, np.exp(low), 1.0)
     bound, mean, total = _tails_of_points(rows, chance, of_side, gained)
     of_level, arm = np.divmod(sides, log.n_sides)
@@ -178,16 +182,17 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     order = np.lexsort((p_side, of_level))
     _, starts = np.unique(of_level[order], return_index=True)
     least = order[starts]  # the side of each level that is the most improbable
-    p_value = 2 * np.minimum(p_likely, p_side[least])
-    n_duels = np.bincount(of_side.ravel(), np.tile(times, 2))
-    n_votes = np.bincount(rows.level, times)
+    smaller = np.minimum(p_likely, p_side[least])
+    times_of_side = np.tile(times, 2)
+    n_duels = np.bincount(of_side.ravel(), times_of_side)
+    n_votes = np.bincount(of_row, times)
     columns = {
         "surprise": (expected - observed) / n_votes,
         "arm": arm[least],
         "points": total[least],
         "expected": mean[least],
         "duels": n_duels[least].astype(int),
-        "p_value": np.minimum(1.0, p_value),
+        "p_value": np.minimum(1.0, 2 * smaller),
     }
     return pd.DataFrame(columns, index=mine)
 
@@ -240,7 +245,8 @@ def _predicted(
         log_chance = _log_chances(chance[here])
         of_win, of_loss, of_tie = log_chance.T * times
         expected = win * of_win + loss * of_loss + tie * of_tie
-        of_first = (win + tie / 2) * times
+        score = win + tie / 2
+        of_first = score * times
         of_second = times - of_first
         points = np.hstack([of_first, of_second])
         sides = of_side[:, here].ravel()
@@ -271,9 +277,10 @@ def _add_variances(into: np.ndarray, values: np.ndarray, group: np.ndarray) -> N
 def _log_chances(chance: np.ndarray) -> np.ndarray:
     """Return the log likelihood of each outcome; a tie that has no chance is half of both."""
     log = np.log(np.maximum(chance, LEAST_CHANCE))
-    win, loss, tie = log.T
+    win, loss, _ = log.T
     no_ties = chance[:, 2] <= LEAST_CHANCE
-    log[:, 2] = np.where(no_ties, (win + loss) / 2, tie)
+    half_of_both = (win + loss) / 2
+    log[no_ties, 2] = half_of_both[no_ties]
     return log
 
 
@@ -305,25 +312,27 @@ def _tails(
     own = (chance * about**2).sum(axis=1)
     total = by_group((counts * value).sum(axis=1))
     mean = by_group(times * middle)
-    spread = np.sqrt(by_group(times * own) + variance)
+    of_votes = by_group(times * own)
     # The spread of a sum that cannot vary: 1e-12
-    spread = np.maximum(spread, 1e-12)
+    spread = np.maximum(np.sqrt(of_votes + variance), 1e-12)
     goal = np.abs(total - mean) / spread
     extra = variance / spread**2
     sign = np.where(total < mean, -1.0, 1.0)
-    away = about * (sign / spread)[group, None]
+    factor = sign / spread
+    away = about * factor[group, None]
 
     def cumulant(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the cumulant generating function of the standardised sums and its slope."""
         power = t[group, None] * away
-        top = power.max(axis=1)
-        weight = chance * np.exp(power - top[:, None])
+        top = power.max(axis=1, keepdims=True)
+        weight = chance * np.exp(power - top)
         whole = weight.sum(axis=1)
-        of_row = top + np.log(whole)
-        slope_of_row = (weight * away).sum(axis=1) / whole
+        of_row = top[:, 0] + np.log(whole)
+        moment = (weight * away).sum(axis=1)
         of_votes = by_group(times * of_row)
-        slope_of_votes = by_group(times * slope_of_row)
-        return of_votes + extra * t**2 / 2, slope_of_votes + extra * t
+        slope_of_votes = by_group(times * (moment / whole))
+        value = of_votes + extra * t**2 / 2
+        return value, slope_of_votes + extra * t
 
     low = np.zeros(n)
     # Exponent, in standard deviations of the sum: 60
@@ -337,6 +346,7 @@ def _tails(
         high = np.where(short, high, t)
     t = (low + high) / 2
     at_t, _ = cumulant(t)
-    bound = np.minimum(at_t - t * goal, 0.0)
+    tail = at_t - t * goal
+    bound = np.minimum(tail, 0.0)
     # Standard deviations from the mean up to which a tail counts as 1: 1.5
     return np.where(goal > 1.5, bound, 0.0), mean, total

@@ -84,25 +84,18 @@ def sensitivity(
             f"fit should have a prior that is not flat and can be scaled, got one of "
             f"{fit.attrs['model']} {why}"
         )
-    likelihood = next((name for name in ("log_likelihood", BY_CELL) if name in fit), None)
-    if likelihood is None:
+    kept = [name for name in ("log_likelihood", BY_CELL) if name in fit]
+    if not kept:
         raise ValueError(
             "the fit has no log likelihood: fit again with fit(..., log_likelihood=True)"
         )
+    likelihood = kept[0]
     hidden = {name for part in fit.duel.model.terms for name in part.unidentified}
-    known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
+    posterior = fit["posterior"].data_vars
+    known = [str(name) for name in posterior if name not in hidden]
+    asked = _names_among(var_names, "var_names", known)
     scaled = [str(name) for name in fit["log_prior"]]
-    asked = known if var_names is None else [str(v) for v in listed(var_names, "var_names")]
-    priors = scaled if prior is None else [str(v) for v in listed(prior, "prior")]
-    for name, given, allowed in (("var_names", asked, known), ("prior", priors, scaled)):
-        if not given:
-            raise ValueError(f"{name} should have at least one name, got none")
-        wrong = [str(value) for value in given if value not in allowed]
-        if wrong:
-            raise ValueError(
-                f"{name} should be among {join(map(str, allowed), quote=True)}, "
-                f"got {shown_value(wrong[0])}"
-            )
+    priors = _names_among(prior, "prior", scaled)
     logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
     groups = {
         "posterior": _labelled(fit.duel.sampled),  # of which prior and likelihood are parts
@@ -120,11 +113,30 @@ def sensitivity(
     return table
 
 
+def _names_among(given: Any, argument: str, allowed: list[str]) -> list[str]:
+    """Return the names that were given, all that are allowed where none were.
+
+    Raises ValueError if the list is empty or one is not allowed.
+    """
+    if given is None:
+        return allowed
+    names = [str(name) for name in listed(given, argument)]
+    if not names:
+        raise ValueError(f"{argument} should have at least one name, got none")
+    for name in names:
+        if name not in allowed:
+            known = join(allowed, quote=True)
+            raise ValueError(f"{argument} should be among {known}, got {shown_value(name)}")
+    return names
+
+
 def _labelled(posterior: xr.Dataset) -> xr.Dataset:
     """Return a posterior whose pairs are labelled along their dimension, by index coordinates."""
     if "pair_first" in posterior.coords:
-        both = zip(posterior["pair_first"].values, posterior["pair_second"].values, strict=True)
-        posterior = posterior.assign_coords(pair=[f"{first} - {second}" for first, second in both])
+        first = posterior["pair_first"].values
+        second = posterior["pair_second"].values
+        labels = [f"{one} - {other}" for one, other in zip(first, second, strict=True)]
+        posterior = posterior.assign_coords(pair=labels)
     return posterior.drop_vars(["pair_first", "pair_second"], errors="ignore")
 
 
@@ -137,7 +149,8 @@ def _sentence(table: pd.DataFrame, threshold: float) -> str:
             f"{len(table)})."
         )
     worst = flagged.sort_values("prior", ascending=False)
-    named = [f"{name} ({row.prior:.2f})" for name, row in worst.iterrows()]
+    priors = worst["prior"].items()
+    named = [f"{name} ({share:.2f})" for name, share in priors]
     conflict = int(worst["diagnosis"].str.contains("conflict").sum())
     against = f", {conflict} of them in conflict with the log" if conflict else ""
     return (

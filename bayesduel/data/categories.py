@@ -65,7 +65,8 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
     index = {arm: i for i, arm in enumerate(arms)}
     of_logs = [log.rows for log in each]
     for name in ("margin", "grade", "time", "covariates", *roles):
-        without = [k for k, v in zip(logs, of_logs, strict=True) if getattr(v, name) is None]
+        by_label = zip(logs, of_logs, strict=True)
+        without = [label for label, votes in by_label if getattr(votes, name) is None]
         if 0 < len(without) < len(each):
             words = name if name == "covariates" else f"a {name}"
             first_without = without[0]

@@ -44,9 +44,11 @@ from bayesduel.data.votes import (
     distinct,
     duels_among,
     is_whole,
+    unordered,
 )
 from bayesduel.system.arguments import (
     check_flag,
+    check_labels,
     check_log,
     check_one_of,
     check_type,
@@ -114,8 +116,7 @@ class Duels:
     teams: Teams | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
-            raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
+        check_labels(self.arms)
         check_type(self.cells, Cells, "cells", "bayesduel.data.duels.Cells")
         if len(self.arms) < 2:
             raise ValueError(f"a log should contain at least two arms, got {list(self.arms)}")
@@ -214,9 +215,9 @@ class Duels:
         named = named_sides(left, right, n)
         weights = np.ones(n) if weight is None else entries(weight, n, "weight")
         check_type(covariates, Mapping | None, "covariates", "a dict of columns")
-        differences = {
-            str(k): entries(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
-        }
+        differences = {}
+        for name, column in (covariates or {}).items():
+            differences[str(name)] = entries(column, n, f"covariates[{name!r}]")
         measures: dict[str, Any] = {
             name: entries(column, n, name)
             for name, column in (("margin", margin), ("grade", grade), (STANDS, sampling_weight))
@@ -310,7 +311,10 @@ class Duels:
         wins = wins[np.ix_(order, order)]
         ties = ties[np.ix_(order, order)]
         i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
-        counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
+        tied = ties[i, j]
+        if tie_rule == "drop":
+            tied = np.zeros(len(i))
+        counts = [wins[i, j], wins[j, i], tied]
         keep = sum(counts) > 0
         cells = Cells(
             i[keep].astype(np.int32),
@@ -570,8 +574,7 @@ class Duels:
         Of a log with teams, of members on opposite sides: a duel of doubles counts for four pairs.
         """
         cells = self.opponents()
-        first = np.minimum(cells.left, cells.right)
-        second = np.maximum(cells.left, cells.right)
+        first, second = unordered(cells.left, cells.right)
         swapped = cells.left > cells.right
         row, place = distinct(first, second)
         forward = np.where(swapped, cells.right_wins, cells.left_wins)
@@ -580,7 +583,8 @@ class Duels:
             np.bincount(place, c, minlength=len(row)).astype(np.int64)
             for c in (forward, backward, cells.ties)
         )
-        return Pairs(first[row].astype(np.int32), second[row].astype(np.int32), *counts)
+        arms = [side[row].astype(np.int32) for side in (first, second)]
+        return Pairs(*arms, *counts)
 
     def subset(
         self,

@@ -77,5 +77,6 @@ def _of_votes(duels: Any) -> list[str]:
         parts.append(f"{n_soft:,} soft votes")
     if "sampling_weight" in here:
         parts.append("sampling weights")
-    parts += [f"{len(levels):,} of {by}" for by, (_, levels) in votes.kept.items()]
+    for by, (_, levels) in votes.kept.items():
+        parts.append(f"{len(levels):,} of {by}")
     return parts

@@ -91,7 +91,8 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
 
     def each(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the sums over the pairs of each arm, which met, of numbers of either side."""
-        return by_arm(pairs.first[met], pairs.second[met], n_arms, first[met], second[met])
+        arms = (pairs.first[met], pairs.second[met])
+        return by_arm(*arms, n_arms, first[met], second[met])
 
     known = duels.summary().reindex(list(duels.arms))
     frame = known[["duels", "win_share", "opponents"]].copy()

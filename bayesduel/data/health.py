@@ -12,7 +12,7 @@ from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
-from bayesduel.data.votes import MANY_MISSING
+from bayesduel.data.votes import MANY_MISSING, pair_codes
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
@@ -214,7 +214,9 @@ class Health:
         table = f"<table>{caption}{rows}</table>"
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.warnings)
         page = f"{table}<ul>{notes}</ul>"
-        bad = "".join(f"<li>{escape(where)}: {escape(what)}</li>" for where, what in self.bad_rows)
+        bad = ""
+        for where, what in self.bad_rows:
+            bad += f"<li>{escape(where)}: {escape(what)}</li>"
         if bad:
             page += f"<p>Rows left out:</p><ul>{bad}</ul>"
         return page
@@ -489,11 +491,7 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     if votes is None or code is None:
         return None
     known = code >= 0
-    left = votes.left[known]
-    right = votes.right[known]
-    low = np.minimum(left, right).astype(np.int64)
-    high = np.maximum(left, right)
-    pair = low * duels.n_sides + high
+    pair = pair_codes(votes.left[known], votes.right[known], duels.n_sides)
     labels = getattr(votes, f"{role}s")
     unit = pair * (len(labels) + 1) + code[known]
     n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique
@@ -512,7 +510,9 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         ties += f", {h.n_ties_dropped:,} left out"
     share = 100 * h.n_pairs_never_met / h.n_pairs
     low, median, high = h.duels_per_arm
-    each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
+    each = f"{low:,}"
+    if low < high:
+        each += f" to {high:,}, median {median:,.0f}"
     lines = [
         ("rows", f"{h.n_rows:,}"),
         ("duels", f"{h.n_duels:,}"),
@@ -541,7 +541,9 @@ def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
         lines.append((plural(role), f"{n:,}"))
         if without:
             lines.append((f"votes without a {role}", f"{without:,}"))
-    lines += [(f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in h.repeats]
+    for repeats in h.repeats:
+        told = f"{repeats.n_votes:,} on {repeats.n_units:,} units"
+        lines.append((f"votes by {repeats.unit}", told))
     lines += [
         ("self-duels, left out", f"{h.n_self_duels:,}"),
         ("rows of weight 0", f"{h.n_zero_weight:,}"),

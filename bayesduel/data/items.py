@@ -174,9 +174,11 @@ class Items:
         >>> bd.read_items(frame).levels("maker")
         {'a': 'x', 'b': 'y', 'c': 'x'}
         """
-        places = [k for k, a in enumerate(self.attributes) if a.column == column and a.level]
+        attributes = self.attributes
+        with_levels = [k for k, attribute in enumerate(attributes) if attribute.level]
+        places = [k for k in with_levels if attributes[k].column == column]
         if not places:
-            known = dict.fromkeys(a.column for a in self.attributes if a.level)
+            known = dict.fromkeys(attributes[k].column for k in with_levels)
             words = join(known, 8, quote=True) if known else "of which the table has none"
             raise ValueError(f"column should be one of words, {words}, got {column!r}")
         own = [self.attributes[k] for k in places]

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import distinct
+from bayesduel.data.votes import distinct, unordered
 
 __all__ = ["REPEATED", "VoteUnits", "one_verdict_per_unit", "repeated_role", "units_of"]
 
@@ -79,8 +79,10 @@ def one_verdict_per_unit(duels: Duels, role: Role) -> Duels:
     wins = np.zeros((duels.n_arms, duels.n_arms))
     low_won = points > 0
     high_won = points < 0
-    np.add.at(wins, (units.low, units.high), low_won)
-    np.add.at(wins, (units.high, units.low), high_won)
+    forth = (units.low, units.high)
+    back = (units.high, units.low)
+    np.add.at(wins, forth, low_won)
+    np.add.at(wins, back, high_won)
     if not wins.any():
         raise ValueError(f"some pair and {role} should have a majority, got equal votes only")
     return Duels.from_wins(wins, duels.arms)
@@ -93,11 +95,11 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     if votes is None or found is None:
         raise ValueError(f"duels should name the {role} of each vote, got a log without {role}s")
     decisive = votes.outcome != 0
-    rows = np.flatnonzero(decisive & (votes.weight > 0))
+    counted = votes.weight > 0
+    rows = np.flatnonzero(decisive & counted)
     left = votes.left[rows].astype(np.int64)
     right = votes.right[rows].astype(np.int64)
-    low = np.minimum(left, right)
-    high = np.maximum(left, right)
+    low, high = unordered(left, right)
     codes, _ = found
     code = codes[rows].astype(np.int64)
     of_its_own = -1 - np.arange(len(code))
@@ -105,7 +107,8 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     one, place = distinct(low, high, level)
     listed = np.where(left == low, 1.0, -1.0)
     weight = votes.weight[rows]
-    low_listed_first = np.bincount(place, listed * weight, len(one))
+    votes_of_low = listed * weight  # in which the lower arm is first, less those where it is not
+    low_listed_first = np.bincount(place, votes_of_low, len(one))
     side = np.sign(low_listed_first) * duels.ordered
     outcome = listed * votes.outcome[rows] * weight
     return VoteUnits(place, outcome, level, low[one], high[one], side)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.system.arguments import column_of, labels_of, numbers, shown_value
+from bayesduel.system.arguments import check_labels, column_of, labels_of, numbers
 
 __all__ = ["Pulls"]
 
@@ -38,8 +38,7 @@ class Pulls:
     source: str = "memory"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
-            raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
+        check_labels(self.arms)
         n = numbers(self.n, "n").copy()
         successes = numbers(self.successes, "successes").copy()
         n_arms = len(self.arms)

@@ -33,14 +33,16 @@ def relaxation_time(duels: Duels) -> float:
     starts = np.concatenate([pairs.first, pairs.second])
     ends = np.concatenate([pairs.second, pairs.first])
     both_ways = np.concatenate([n, n])
-    met = sparse.csr_array((both_ways, (starts, ends)), shape=(n_arms, n_arms))
+    places = (starts, ends)
+    met = sparse.csr_array((both_ways, places), shape=(n_arms, n_arms))
     _, component = csgraph.connected_components(met, directed=False)
     largest = np.bincount(component).argmax()
     inside = np.flatnonzero(component == largest)
     if len(inside) < 3:
         return 1.0
     met = met[inside][:, inside]
-    root = sparse.diags_array(met.sum(axis=1) ** -0.5)
+    times = met.sum(axis=1)  # that an arm met another
+    root = sparse.diags_array(times**-0.5)
     walk = root @ met @ root
     rng = np.random.default_rng(0)
     start = rng.standard_normal(len(inside))

@@ -29,8 +29,8 @@ def counted(votes: Votes, shard: str) -> Votes:
     own = {SHARD: (code, (shard.strip(),))}
     votes = replace(votes, kept=own | dict(votes.kept))
     first, place = distinct(*columns(votes))
-    weight = np.bincount(place, votes.weight).astype(np.int64)
-    return replace(votes.take(first), weight=weight)
+    weight = np.bincount(place, votes.weight)
+    return replace(votes.take(first), weight=weight.astype(np.int64))
 
 
 def columns(votes: Votes) -> list[np.ndarray]:

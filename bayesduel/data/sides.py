@@ -134,7 +134,9 @@ def _mirrored(duels: Duels) -> bool:
         return False
     order = np.lexsort([cells.right, cells.left])
     turned_order = np.lexsort([cells.left, cells.right])
-    return np.array_equal(np.stack(rows)[:, order], np.stack(turned)[:, turned_order])
+    in_order = np.stack(rows)[:, order]
+    turned_in_order = np.stack(turned)[:, turned_order]
+    return np.array_equal(in_order, turned_in_order)
 
 
 def one_order(duels: Duels, *, series: bool = False) -> bool:

@@ -74,19 +74,25 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
         place = np.full(len(teams), -1, dtype=np.int32)
         place[sides] = np.arange(len(sides))
         teams = teams.take(sides, arm_place)
-    left = place[cells.left]
-    right = place[cells.right]
-    inside = (left >= 0) & (right >= 0)
+    left, right, inside = _renumbered(place, cells)
     renamed = cells._replace(left=left, right=right)
     cells = Cells(*(column[inside] for column in renamed))
     if votes is not None:
-        left = place[votes.left]
-        right = place[votes.right]
-        inside = (left >= 0) & (right >= 0)
+        left, right, inside = _renumbered(place, votes)
         votes = replace(votes, left=left, right=right).take(inside)
         votes = compact_all(votes)
     kept_labels = tuple(labels[k] for k in kept)
     return LogParts(kept_labels, cells, votes, teams)
+
+
+def _renumbered(place: np.ndarray, log: Cells | Votes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the new numbers of both sides of cells or votes, and whether both are kept.
+
+    place: the new number of each side, -1 where it is left out.
+    """
+    left = place[log.left]
+    right = place[log.right]
+    return left, right, (left >= 0) & (right >= 0)
 
 
 def _places_of(arms: Iterable[str], labels: Sequence[str]) -> np.ndarray:

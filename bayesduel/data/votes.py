@@ -39,6 +39,8 @@ __all__ = [
     "fingerprint",
     "fingerprint_of_votes",
     "is_whole",
+    "pair_codes",
+    "unordered",
 ]
 
 LARGEST = 2**53  # larger counts are not exact in float64
@@ -129,7 +131,9 @@ class Ballots:
 
     def take(self, rows: np.ndarray | slice) -> Self:
         """Return the votes at `rows` (indices, a boolean mask or a slice)."""
-        picked: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
+        picked: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            picked[name] = column[rows]
         kept = {}
         for name, (code, levels) in self.kept.items():
             kept[name] = (code[rows], levels)
@@ -420,6 +424,17 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
     left = (pair // n_arms).astype(np.int32)
     right = (pair % n_arms).astype(np.int32)
     return Cells(left, right, won, lost, tied)
+
+
+def unordered(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and the higher number of the sides of each pair."""
+    return np.minimum(left, right), np.maximum(left, right)
+
+
+def pair_codes(left: np.ndarray, right: np.ndarray, n_sides: int) -> np.ndarray:
+    """Return a number of each unordered pair; they sort as (lower side, higher side) does."""
+    low, high = unordered(left, right)
+    return low.astype(np.int64) * n_sides + high
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

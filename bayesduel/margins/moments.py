@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.margins.newton import climb, least_squares, profile
-from bayesduel.margins.tallies import pair_variances, require_margins
+from bayesduel.margins.tallies import Moments, pair_variances, require_margins
 from bayesduel.margins.update import follow
 from bayesduel.system.arguments import check_one_of
 
@@ -22,7 +22,9 @@ __all__ = [
     "best_scores",
     "fitted_moments",
     "gap",
+    "index_of",
     "intransitivity",
+    "is_warming_up",
     "mean_scores",
     "model_scores",
     "opening",
@@ -31,6 +33,13 @@ __all__ = [
 ]
 
 INDICES = ("predictive", "posterior")
+
+
+@compiled
+def is_warming_up(t, warm_up, n_arms):
+    """Return whether duel t is in the first rounds, `warm_up` of them, in which all pairs meet."""
+    n_pairs = n_arms * (n_arms - 1) // 2
+    return t <= warm_up * n_pairs
 
 
 @compiled
@@ -50,38 +59,39 @@ def opening(t, n_arms):
 
 @compiled
 def sample_moments(margins, shrinkage):
-    """Return mean margins, scatters and variances, (K, K) each, the pooled one and the floor."""
+    """Return the moments of each pair by its own margins, variances shrunk to the pooled one."""
     n_arms = len(margins.n)
     mean = np.zeros((n_arms, n_arms))
     scatter = np.zeros((n_arms, n_arms))
     variance = np.zeros((n_arms, n_arms))
     pooled, floor = pair_variances(margins, shrinkage, mean, scatter, variance)
-    return mean, scatter, variance, pooled, floor
+    return Moments(margins.n, mean, scatter, variance, pooled, floor, shrinkage)
 
 
 @compiled
-def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept=None):
+def fitted_moments(margins, moments, score, kept=None):
     """Fit from the start `score`, which is overwritten; return the fitted variances, (K, K).
 
     With `kept`, the state of the fit one duel before, from which `score` is.
     """
-    fitted = np.zeros_like(mean)
+    fitted = np.zeros_like(moments.mean)
     # A Newton step of 1e-6 standard deviations leaves an error of its square.
-    step = 1e-6 * np.sqrt(max(pooled, floor))
+    step = 1e-6 * np.sqrt(max(moments.pooled, moments.floor))
     if kept is None:
-        climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
+        climb(moments, score, fitted, step, 10000)
     else:
-        follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
+        follow(margins, moments, score, fitted, step, kept)
     return fitted
 
 
 @compiled
-def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
+def best_scores(margins, moments):
     """Return the fitted scores of largest likelihood among those reached from three starts.
 
     The likelihood has local maxima. Starts: the sample means; least squares weighted by the
     sample variances; the medians of an arm's mean margins. Shape (K,), mean 0.
     """
+    mean = moments.mean
     n_arms = len(mean)
     starts = np.empty((3, n_arms))
     for i in range(n_arms):
@@ -89,14 +99,14 @@ def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
         starts[0, i] = of_arm
         starts[1, i] = of_arm
         starts[2, i] = np.median(mean[i])
-    least_squares(margins.n, mean, variance, starts[1])
+    least_squares(moments.n, mean, moments.variance, starts[1])
     best = np.inf
     chosen = 0
     for k in range(3):
         score = starts[k]
         score -= score.mean()
-        fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
-        value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, score)
+        fitted_moments(margins, moments, score)
+        value = profile(moments, score)
         if value < best:
             best = value
             chosen = k
@@ -135,6 +145,16 @@ def gap(mu, variance, mu_fitted, fitted, n, posterior):
     return 1 - np.exp(-total / (2 * n_arms))
 
 
+def index_of(margins: Any, shrinkage: float, posterior: bool) -> float:
+    """Return the intransitivity index; `posterior`: whether of the estimated scores."""
+    moments = sample_moments(margins, shrinkage)
+    mu = moments.mean.sum(axis=1)
+    score = mu / len(mu)
+    fitted = fitted_moments(margins, moments, score)
+    mu_fitted = len(mu) * score
+    return float(gap(mu, moments.variance, mu_fitted, fitted, margins.n, posterior))
+
+
 @compiled
 def mean_scores(margins, memory):
     """Return each arm's sum of mean margins, shape (K,)."""
@@ -155,9 +175,9 @@ def model_scores(margins, memory):
         for j in range(i):
             if margins.n[i, j] < 2:
                 return mean_scores(margins, memory)
-    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
-    score = mean.sum(axis=1) / len(mean)
-    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
+    moments = sample_moments(margins, 0.0)
+    score = moments.mean.sum(axis=1) / len(moments.mean)
+    fitted_moments(margins, moments, score)
     return len(score) * score
 
 
@@ -181,10 +201,5 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     fewest = margins.n[apart].min()
     if fewest < 2:
         raise ValueError(f"margins should hold 2 duels per pair, got {fewest:g}")
-    mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
-    mu = mean.sum(axis=1)
-    score = mu / n_arms
-    fitted = fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
-    mu_fitted = n_arms * score
     posterior = index == "posterior"
-    return float(gap(mu, variance, mu_fitted, fitted, margins.n, posterior))
+    return index_of(margins, 0.0, posterior)

@@ -16,6 +16,7 @@ import numpy as np
 from bayesduel.jit import compiled
 
 __all__ = [
+    "add_weight",
     "by_arm",
     "climb",
     "inverted",
@@ -48,19 +49,20 @@ def misfit(mean, score, i, j):
 
 
 @compiled
-def pair_variance(n, e, scatter, pooled, shrinkage):
+def pair_variance(moments, i, j, e):
     """Return the optimal variance of a pair whose mean has the misfit e, without the floor."""
-    squares = shrinkage * pooled + scatter + n * e * e
+    n = moments.n[i, j]
+    shrinkage = moments.shrinkage
+    squares = shrinkage * moments.pooled + moments.scatter[i, j] + n * e * e
     return squares / (shrinkage + n)
 
 
 @compiled
-def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max_rounds):
+def climb(moments, score, variance, step, max_rounds):
     """Ascend to a local optimum with a variance for every pair; return the rounds taken.
 
-    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each.
-    pooled, floor, shrinkage: the variance of a pair is ``(shrinkage pooled + scatter + n e^2) /
-        (shrinkage + n)``, e the misfit of its mean, and at least the floor.
+    moments: of each pair; its variance is ``(shrinkage pooled + scatter + n e^2) / (shrinkage +
+        n)``, e the misfit of its mean, and at least the floor.
     score, variance: start and result, shapes (K,) and (K, K); written.
     step: stop when no score moves by more.
     max_rounds: most rounds.
@@ -70,12 +72,12 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
     right = np.empty(n_arms - 1)
     trial = np.empty(n_arms)
     newton = True
-    near = 1e-4 * np.sqrt(max(pooled, floor))
+    near = 1e-4 * np.sqrt(max(moments.pooled, moments.floor))
     value = np.nan  # of the profile at `score`; not known
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
-        slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right)
+        slopes(moments, score, newton, matrix, right)
         positive = eliminate(matrix, right)
         if newton and not positive:
             newton = False
@@ -84,8 +86,8 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
         new = np.nan
         if newton and moved > near:  # shorter Newton steps need no watching
             if np.isnan(value):
-                value = profile(n, mean, scatter, pooled, floor, shrinkage, score)
-            new = profile(n, mean, scatter, pooled, floor, shrinkage, trial)
+                value = profile(moments, score)
+            new = profile(moments, trial)
             if not new <= value:
                 newton = False
                 continue
@@ -94,46 +96,46 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
         if moved <= step:
             break
         newton = True
-    write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
+    write_variances(moments, score, variance)
     return rounds
 
 
 @compiled
-def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
+def write_variances(moments, score, variance):
     """Write the variance of each pair that is optimal for the scores."""
     for i in range(len(score)):
         for j in range(i):
-            met = n[i, j]
-            if met > 0:
-                e = misfit(mean, score, i, j)
-                v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
-                v = max(v, floor)
+            if moments.n[i, j] > 0:
+                e = misfit(moments.mean, score, i, j)
+                v = pair_variance(moments, i, j, e)
+                v = max(v, moments.floor)
                 variance[i, j] = v
                 variance[j, i] = v
 
 
 @compiled
-def profile(n, mean, scatter, pooled, floor, shrinkage, score):
+def profile(moments, score):
     """Return minus the log posterior of scores, each variance at its best, up to a constant."""
+    floor = moments.floor
     value = 0.0
     for i in range(len(score)):
         for j in range(i):
-            met = n[i, j]
+            met = moments.n[i, j]
             if met == 0:
                 continue
-            e = misfit(mean, score, i, j)
-            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
+            e = misfit(moments.mean, score, i, j)
+            v = pair_variance(moments, i, j, e)
             if v > floor:
                 of_pair = np.log(v)
             else:
                 of_pair = np.log(floor) + v / floor - 1
-            weight = shrinkage + met
+            weight = moments.shrinkage + met
             value += 0.5 * weight * of_pair
     return value
 
 
 @compiled
-def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, right):
+def slopes(moments, score, newton, matrix, right):
     """Write the system of a step: the Hessian (or its majoriser) and minus the gradient.
 
     The first arm's score is held, so that both leave it out.
@@ -142,16 +144,15 @@ def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, ri
     right[:] = 0.0
     for i in range(1, len(score)):
         for j in range(i):
-            met = n[i, j]
+            met = moments.n[i, j]
             if met == 0:
                 continue
-            e = misfit(mean, score, i, j)
-            v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
-            free = v > floor
-            w = met / (v if free else floor)
+            e = misfit(moments.mean, score, i, j)
+            v = pair_variance(moments, i, j, e)
+            w = met / max(v, moments.floor)
             g = w * e
-            if newton and free:
-                weight = shrinkage + met
+            if newton and v > moments.floor:
+                weight = moments.shrinkage + met
                 bend = 2 * met * e * e / (weight * v)
                 w = w * (1 - bend)
             add_pair(matrix, right, i, j, w, g)
@@ -170,6 +171,18 @@ def add_pair(matrix, right, i, j, w, g):
         other = j - 1
         right[other] -= g
         matrix[other, other] += w
+        matrix[other, row] -= w
+
+
+@compiled
+def add_weight(matrix, i, j, w):
+    """Add a pair of weight w, i > j, to both triangles of a Hessian without the first arm."""
+    row = i - 1
+    matrix[row, row] += w
+    if j > 0:
+        other = j - 1
+        matrix[other, other] += w
+        matrix[row, other] -= w
         matrix[other, row] -= w
 
 
@@ -253,36 +266,40 @@ def least_squares(n, mean, variance, score):
 
 
 @compiled
-def one_variance(n, mean, scatter, floor, score, variance):
+def one_variance(moments, score, variance):
     """Fit with one variance for all: one solve, one division."""
     variance[:] = 1.0
-    least_squares(n, mean, variance, score)
+    least_squares(moments.n, moments.mean, variance, score)
     duels = 0.0
     for i in range(len(score)):
         for j in range(i):
-            duels += n[i, j]
-    total = squares_about(n, mean, scatter, score)
-    variance[:] = max(total / duels, floor)
+            duels += moments.n[i, j]
+    total = squares_about(moments, score)
+    variance[:] = max(total / duels, moments.floor)
     np.fill_diagonal(variance, 0.0)
     return 1
 
 
 @compiled
-def squares_about(n, mean, scatter, score):
+def squares_about(moments, score):
     """Return the sum of squares of all margins about the leads of their scores."""
     total = 0.0
     for i in range(len(score)):
         for j in range(i):
-            away = misfit(mean, score, i, j)
-            total += scatter[i, j] + n[i, j] * away**2
+            away = misfit(moments.mean, score, i, j)
+            of_mean = moments.n[i, j] * away**2
+            total += moments.scatter[i, j] + of_mean
     return total
 
 
 @compiled
-def by_arm(n, mean, scatter, floor, score, variance, step, max_rounds):
+def by_arm(moments, score, variance, step, max_rounds):
     """Fit with variances tau_i^2 + tau_j^2: solves, and the multiplicative step of Zhou et al."""
+    n = moments.n
+    mean = moments.mean
+    floor = moments.floor
     n_arms = len(score)
-    start = squares_about(n, mean, scatter, score) / n.sum()
+    start = squares_about(moments, score) / n.sum()
     own = np.full(n_arms, max(start, floor))
     write_sums(own, variance)
     rounds = 0
@@ -297,7 +314,7 @@ def by_arm(n, mean, scatter, floor, score, variance, step, max_rounds):
                 met = n[i, j]
                 if met > 0:
                     e = misfit(mean, score, i, j)
-                    squares = scatter[i, j] + met * e * e
+                    squares = moments.scatter[i, j] + met * e * e
                     v = variance[i, j]
                     up += squares / v**2
                     down += met / v

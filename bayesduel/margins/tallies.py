@@ -12,7 +12,15 @@ import numpy as np
 from bayesduel.jit import compiled
 from bayesduel.system.arguments import check_type, whole
 
-__all__ = ["Margins", "no_margins", "pair_variances", "record_margin", "require_margins"]
+__all__ = [
+    "Margins",
+    "Moments",
+    "margins_of_pairs",
+    "no_margins",
+    "pair_variances",
+    "record_margin",
+    "require_margins",
+]
 
 # Of the pooled variance: the least variance a pair is credited with. Equal margins have none, and
 # their t value would be infinite.
@@ -30,6 +38,18 @@ class Margins(NamedTuple):
     n_duels: np.ndarray  # duels recorded, shape (1,), int64
 
 
+class Moments(NamedTuple):
+    """What margins say of each pair, and what its variance is shrunk to."""
+
+    n: np.ndarray  # duels of i and j, shape (K, K)
+    mean: np.ndarray  # mean margin of i over j, shape (K, K)
+    scatter: np.ndarray  # sum of squares of the margins about it, shape (K, K)
+    variance: np.ndarray  # of a margin, shape (K, K): see `pair_variances`
+    pooled: float  # the variance of all pairs together
+    floor: float  # the least variance
+    shrinkage: float  # duels for which the pooled variance counts
+
+
 def no_margins(n_arms: int) -> Margins:
     """Return the statistics of arms before the first duel; raise ValueError of fewer than two."""
     n_arms = whole(n_arms, "n_arms", 0)
@@ -44,6 +64,26 @@ def no_margins(n_arms: int) -> Margins:
         last_margin=np.zeros(1),
         n_duels=np.zeros(1, np.int64),
     )
+
+
+def margins_of_pairs(
+    n_arms: int, n: np.ndarray | int, mean: np.ndarray, scatter: np.ndarray
+) -> Margins:
+    """Return the statistics of logs in which all pairs met.
+
+    n, mean, scatter: duels of each pair, their mean margin and sum of squares about it, in the
+        order of ``np.triu_indices(K, 1)``.
+    """
+    found = no_margins(n_arms)
+    above = np.triu_indices(n_arms, 1)
+    found.n[above] = n
+    found.total[above] = n * mean
+    found.squares[above] = scatter + n * mean**2
+    found.n_duels[0] = found.n.sum()
+    found.n[:] += found.n.T
+    found.total[:] -= found.total.T
+    found.squares[:] += found.squares.T
+    return found
 
 
 def require_margins(value: Any) -> None:

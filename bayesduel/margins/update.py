@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.margins.newton import (
+    add_weight,
     climb,
     inverted,
     misfit,
@@ -49,21 +50,20 @@ def nothing_kept(n_arms: int) -> Kept:
 
 
 @compiled
-def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, step, kept):
+def follow(margins, moments, score, variance, step, kept):
     """Do as ``climb``, from the last fit and its kept state.
 
     margins: the statistics; since the last fit none or one duel was recorded, or the fit is made
         from scratch.
     kept: read and written; see ``climb`` for the others.
     """
-    n = margins.n
     n_arms = len(score)
     age = kept.age
     n_duels = margins.n_duels[0]
     news = n_duels - age[1]
     age[1] = n_duels
     if len(kept.weight) < n_arms:
-        climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, 10000)
+        climb(moments, score, variance, step, 10000)
         return
     usable = 0 <= age[0] < n_arms
     if usable and news <= 1:
@@ -71,29 +71,30 @@ def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, st
         before = score.copy()
         i = margins.last[0]
         j = margins.last[1]
-        lead = score[i] - score[j]
-        w = curvature(n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
+        w = curvature(moments, score, i, j)
         found = update(kept, i, j, w)
         if found:
-            found = walk(n, mean, scatter, pooled, floor, shrinkage, score, step, kept.inverse)
+            found = walk(moments, score, step, kept.inverse)
         if found:
-            write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
+            write_variances(moments, score, variance)
             return
         score[:] = before
-    climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, 10000)
+    climb(moments, score, variance, step, 10000)
     age[0] = -1
-    if renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
+    if renew(moments, score, kept):
         age[0] = 0
 
 
 @compiled
-def curvature(n, mean, scatter, pooled, floor, shrinkage, lead):
+def curvature(moments, score, i, j):
     """Return the second derivative of a pair's profile by the lead of i over j."""
-    e = mean - lead
-    v = pair_variance(n, e, scatter, pooled, shrinkage)
-    if v <= floor:
-        return n / floor
-    weight = shrinkage + n
+    n = moments.n[i, j]
+    lead = score[i] - score[j]
+    e = moments.mean[i, j] - lead
+    v = pair_variance(moments, i, j, e)
+    if v <= moments.floor:
+        return n / moments.floor
+    weight = moments.shrinkage + n
     bend = 2 * n * e * e / (weight * v)
     return n / v * (1 - bend)
 
@@ -125,7 +126,7 @@ def update(kept, i, j, w):
 
 
 @compiled
-def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
+def walk(moments, score, step, inverse):
     """Move the scores by the inverse times the gradient; return whether the steps converge."""
     n_arms = len(score)
     slope = np.empty(n_arms)
@@ -135,11 +136,11 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
         slope[:] = 0.0
         for i in range(n_arms):
             for j in range(i):
-                met = n[i, j]
+                met = moments.n[i, j]
                 if met > 0:
-                    e = misfit(mean, score, i, j)
-                    v = pair_variance(met, e, scatter[i, j], pooled, shrinkage)
-                    g = met * e / max(v, floor)
+                    e = misfit(moments.mean, score, i, j)
+                    v = pair_variance(moments, i, j, e)
+                    g = met * e / max(v, moments.floor)
                     slope[i] += g
                     slope[j] -= g
         move = inverse @ slope[1:]
@@ -156,26 +157,18 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
 
 
 @compiled
-def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
+def renew(moments, score, kept):
     """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
     inverse = kept.inverse
     weight = kept.weight
     inverse[:] = 0.0
     for i in range(n_arms):
-        row = i - 1
         for j in range(i):
             w = 0.0
-            met = n[i, j]
-            if met > 0:
-                lead = score[i] - score[j]
-                w = curvature(met, mean[i, j], scatter[i, j], pooled, floor, shrinkage, lead)
+            if moments.n[i, j] > 0:
+                w = curvature(moments, score, i, j)
             weight[i, j] = w
             weight[j, i] = w
-            inverse[row, row] += w
-            if j > 0:
-                other = j - 1
-                inverse[other, other] += w
-                inverse[row, other] -= w
-                inverse[other, row] -= w
+            add_weight(inverse, i, j, w)
     return inverted(inverse)

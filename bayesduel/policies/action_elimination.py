@@ -47,8 +47,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the active arm or pair with fewest plays, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     take_reward(memory.rewards, belief)
     active = memory.active
     n_arms = len(memory.active)
@@ -58,15 +59,19 @@ def select(belief, memory, t, rng):
         n[:] = belief.wins + belief.wins.T
         mean[:] = shares(belief)
     else:
+        rewards = memory.rewards
         for i in range(n_arms):
-            n[i, 0] = memory.rewards.duels[i]
-            if n[i, 0] > 0:
-                mean[i, 0] = memory.rewards.points[i] / n[i, 0]
+            duels = rewards.duels[i]
+            n[i, 0] = duels
+            if duels > 0:
+                mean[i, 0] = rewards.points[i] / duels
     eliminate(active, n, mean, memory.budget)
     if active.sum() == 1 or not active.any():
-        wins = (mean > 0.5).sum(axis=1)  # of pairs: a Copeland winner of the observed shares
-        arm = pick(wins == wins.max() if memory.pairs else active[:, 0], rng)
-        return conclude(memory.answer, arm, t)
+        best = active[:, 0]
+        if memory.pairs:  # a Copeland winner of the observed shares
+            wins = (mean > 0.5).sum(axis=1)
+            best = wins == wins.max()
+        return conclude(memory.answer, pick(best, rng), t)
     plays = np.where(active, n, inf)
     place = pick((plays == plays.min()).ravel(), rng)
     if memory.pairs:
@@ -81,11 +86,15 @@ def eliminate(active, n, mean, budget):
     for i in range(len(n)):
         for j in range(len(n)):
             if active[i, j] and n[i, j] > 0:
-                best = max(best, mean[i, j] - sqrt(budget / (2 * n[i, j])))
+                radius = sqrt(budget / (2 * n[i, j]))
+                lower = mean[i, j] - radius
+                best = max(best, lower)
     for i in range(len(n)):
         for j in range(len(n)):
             if active[i, j] and n[i, j] > 0:
-                active[i, j] = mean[i, j] + sqrt(budget / (2 * n[i, j])) >= best
+                radius = sqrt(budget / (2 * n[i, j]))
+                upper = mean[i, j] + radius
+                active[i, j] = upper >= best
 
 
 @dataclass(frozen=True, kw_only=True)

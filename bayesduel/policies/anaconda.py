@@ -94,7 +94,8 @@ def evict(memory, i, j, now):
                 return
             total += memory.worth[i, j, level, k]
             n = now - start
-            if total - (n + 1) / 2 > memory.width * sqrt(max(n, n_arms**2)):
+            excess = total - (n + 1) / 2
+            if excess > memory.width * sqrt(max(n, n_arms**2)):
                 memory.evicted[j] = start
                 return
 
@@ -113,7 +114,8 @@ def among(memory, t):
 def draw_replay(memory, t, rng):
     """Begin the longest of the replays that are drawn for time t, if there is one."""
     for k in range(len(memory.replays) - 1, 0, -1):
-        if rng.random() < memory.replay / sqrt(2.0**k * (t - memory.episode[0])):
+        age = t - memory.episode[0]
+        if rng.random() < memory.replay / sqrt(2.0**k * age):
             memory.replays[k] = t
             return
 
@@ -124,8 +126,10 @@ def select(belief, memory, t, rng):
     won = outcome(memory.asked, belief)
     i, j = belief.last
     if 0 < won and i != j:
-        enter(memory, i, j, won * among(memory, t - 1).sum() ** 2, t - 1)
-        evict(memory, i, j, t - 1)
+        last = t - 1
+        n_active = among(memory, last).sum()
+        enter(memory, i, j, won * n_active**2, last)
+        evict(memory, i, j, last)
     if (memory.evicted >= memory.episode[0]).all():
         memory.episode[0] = t
         memory.replays[:] = 0
@@ -134,7 +138,8 @@ def select(belief, memory, t, rng):
         draw_replay(memory, t, rng)
     arms = np.flatnonzero(among(memory, t))
     first = arms[rng.integers(0, len(arms))]
-    return ask(memory.asked, belief, first, arms[rng.integers(0, len(arms))])
+    second = arms[rng.integers(0, len(arms))]
+    return ask(memory.asked, belief, first, second)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,8 +35,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the active arm with fewest duels, and a random other active arm."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     learn(belief, memory, rng)
     active = memory.active
     if active.sum() == 1:
@@ -55,15 +56,18 @@ def learn(belief, memory, rng):
     won = outcome(memory.asked, belief)
     if won < 0:
         return
-    memory.wins[belief.last[0], belief.last[1]] += won
-    memory.duels[belief.last[0], belief.last[1]] += 1
+    i, j = belief.last
+    memory.wins[i, j] += won
+    memory.duels[i, j] += 1
     n = memory.duels.sum(axis=1)
     mean = np.full(len(n), 0.5)
     for k in range(len(n)):
         if n[k] > 0:
             mean[k] = memory.wins[k].sum() / n[k]
     fewest = np.where(memory.active, n, inf).min()
-    radius = memory.factor * sqrt(memory.log_inverse_delta / fewest) if fewest > 0 else 1.0
+    radius = 1.0
+    if fewest > 0:
+        radius = memory.factor * sqrt(memory.log_inverse_delta / fewest)
     lowest = np.where(memory.active, mean, inf).min()
     highest = np.where(memory.active, mean, -inf).max()
     if lowest + radius <= highest - radius:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.query import other_arm
 from bayesduel.jit import compiled
 from bayesduel.policies.last_duel import ask, no_duel, outcome
 
@@ -37,8 +38,7 @@ def mean_rewards(rewards: Rewards) -> np.ndarray:
 @compiled
 def duel_random_opponent(rewards, belief, i, rng):
     """Return arm i and a uniformly random other arm, and note that their duel is asked for."""
-    j = int(rng.random() * (len(rewards.duels) - 1))
-    j += j >= i
+    j = other_arm(i, len(rewards.duels), rng)
     return ask(rewards.asked, belief, i, j)
 
 

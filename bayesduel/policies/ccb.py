@@ -24,6 +24,7 @@ from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, upda
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by_shares
 from bayesduel.policies.policy import PairPolicy
+from bayesduel.policies.rucb import challenger
 
 __all__ = ["CCB"]
 
@@ -103,10 +104,7 @@ def select(belief, memory, t, rng):
     if rng.random() < 0.5 and narrowed.any():
         open_to = narrowed
     upper = upper_bounds(belief, champion, open_to, 2 * memory.alpha * log(t))
-    chosen = upper == upper.max()
-    if chosen[champion] and chosen.sum() > 1:
-        chosen[champion] = False
-    return champion, pick(chosen, rng)
+    return champion, challenger(upper, champion, rng)
 
 
 @compiled

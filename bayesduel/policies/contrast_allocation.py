@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.score_posterior import expected_information, heaviest
+from bayesduel.beliefs.score_posterior import contrast, expected_information, heaviest
 from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
@@ -55,7 +55,7 @@ def reduction(scores, memory):
         for b in range(a):
             i = arms[a]
             j = arms[b]
-            g = weight[a, b] / max(C[i, i] + C[j, j] - 2 * C[i, j], 1e-300)
+            g = weight[a, b] / max(contrast(C, i, j), 1e-300)
             laplacian[a, a] += g
             laplacian[b, b] += g
             laplacian[a, b] = laplacian[b, a] = -g
@@ -66,8 +66,8 @@ def reduction(scores, memory):
     for i in range(n_arms):
         for j in range(i):
             bend = expected_information(link, mean[i] - mean[j])
-            v = C[i, i] + C[j, j] - 2 * C[i, j]
-            gain[i, j] = (M[i, i] + M[j, j] - 2 * M[i, j]) / (1.0 / max(bend, 1e-300) + v)
+            of_outcome = 1.0 / max(bend, 1e-300) + contrast(C, i, j)
+            gain[i, j] = contrast(M, i, j) / of_outcome
     return gain
 
 
@@ -95,9 +95,12 @@ def disagreement(scores, memory, arms, mean, C):
         for a in range(m):
             for b in range(a):
                 above = below = 0
-                v = C[arms[a], arms[a]] + C[arms[b], arms[b]] - 2 * C[arms[a], arms[b]]
+                i = arms[a]
+                j = arms[b]
+                variance = max(contrast(C, i, j), 0.0)
+                lead = abs(mean[i] - mean[j])
                 # Posterior standard deviations beyond which the order of two arms is known: 4
-                if abs(mean[arms[a]] - mean[arms[b]]) + apart > 4.0 * sqrt(max(v, 0.0)):
+                if lead + apart > 4.0 * sqrt(variance):
                     continue
                 for d in range(n):
                     difference = each[a, d] - each[b, d]

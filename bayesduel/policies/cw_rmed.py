@@ -20,6 +20,7 @@ import numpy as np
 
 from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
 from bayesduel.policies.identification import take_pair
@@ -39,12 +40,13 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return a pair with too few or too close duels, else the next pair of the list."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     least = memory.alpha * sqrt(log(t))
-    close = memory.beta / max(1.0, log(max(1.0, log(t))))
+    log_log_t = log(max(1.0, log(t)))
+    close = memory.beta / max(1.0, log_log_t)
     for i in range(n_arms):
         for j in range(i):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            n = met(belief, i, j)
             away = abs(share(belief, i, j) - 0.5)
             if n < least or away < close or away == 0:
                 return i, j
@@ -63,12 +65,15 @@ def renew(belief, memory, log_t):
     wins = np.zeros(n_arms, np.int64)
     for i in range(n_arms):
         for j in range(n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i]
-            known[i, j] = n * divergence_from_half(P[i, j]) / log_t
+            evidence = met(belief, i, j) * divergence_from_half(P[i, j])
+            known[i, j] = evidence / log_t
             wins[i] += P[i, j] > 0.5
     for i in range(n_arms):
         if wins[i] == wins.max():
-            sure = is_sure(P, known, i) if memory.exact else is_sure_relaxed(P, known, i)
+            if memory.exact:
+                sure = is_sure(P, known, i)
+            else:
+                sure = is_sure_relaxed(P, known, i)
             if sure:
                 memory.current[i, i] = True
                 return
@@ -79,7 +84,10 @@ def renew(belief, memory, log_t):
     plan = known
     for i in range(n_arms):
         if wins[i] == wins.max():
-            x = cheapest(P, cost, i) if memory.exact else relaxed(P, cost, i)
+            if memory.exact:
+                x = cheapest(P, cost, i)
+            else:
+                x = relaxed(P, cost, i)
             price = (x * cost).sum()
             if price < least:
                 winner = i

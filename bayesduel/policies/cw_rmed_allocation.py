@@ -38,7 +38,8 @@ def costs(P):
         for j in range(n_arms):
             information = divergence_from_half(P[i, j])
             if i != j and P[i, j] != 0.5 and information > 0:
-                regret = (wins.max() - (wins[i] + wins[j]) / 2) / (n_arms - 1)
+                lost = wins.max() - (wins[i] + wins[j]) / 2
+                regret = lost / (n_arms - 1)
                 cost[i, j] = regret / information
     return cost
 
@@ -85,9 +86,9 @@ def broken_row(P, x, i1, i2, outright, row):
     if n < m:
         return np.inf
     order = np.argsort(size[:n])
-    for place in range(m):
-        row[first[order[place]], second[order[place]]] = True
-        total += size[order[place]]
+    for k in order[:m]:
+        row[first[k], second[k]] = True
+        total += size[k]
     return total
 
 
@@ -178,7 +179,8 @@ def repair(table, constant, basic, nonbasic, reduced):
     for _ in range(100_000):
         leaving = -1
         for r in range(len(constant)):
-            if constant[r] < -1e-11 and (leaving < 0 or basic[r] < basic[leaving]):
+            first = leaving < 0 or basic[r] < basic[leaving]
+            if first and constant[r] < -1e-11:
                 leaving = r
         if leaving < 0:
             return
@@ -244,7 +246,9 @@ def relaxed(P, cost, i1):
                     best = total / (h - spare)
                     share = h
             for j in superiors[:share]:
-                x[j, i2] = x[i2, j] = max(x[j, i2], 1 / (share - spare))
+                needed = max(x[j, i2], 1 / (share - spare))
+                x[j, i2] = needed
+                x[i2, j] = needed
     return x
 
 

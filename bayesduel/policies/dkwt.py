@@ -61,8 +61,9 @@ def select(belief, memory, t, rng):
     answer = memory.answer
     match = memory.match
     place = memory.place
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     i, j = match.pair
     if i < 0:
         i = drawn(memory.waiting, rng)

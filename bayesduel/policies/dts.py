@@ -95,10 +95,12 @@ def refresh(sides, wins, prior, last, new):
 @compiled
 def know(sides, wins, prior, i, j):
     """Compute the probabilities that either arm wins more than half, and whether they are 1/2."""
-    above = exp(log_above(prior + wins[i, j], prior + wins[j, i], 0.5))
+    won = wins[i, j]
+    lost = wins[j, i]
+    above = exp(log_above(prior + won, prior + lost, 0.5))
     sides.chance[i, j] = above
     sides.chance[j, i] = 1 - above
-    is_even = np.int64(wins[i, j] == wins[j, i])
+    is_even = np.int64(won == lost)
     for first, second in ((i, j), (j, i)):
         word = second // BITS
         place = second % BITS
@@ -188,7 +190,8 @@ def confirmation_cost(i, theta, wins):
     for j in range(len(wins)):
         information = divergence_from_half(theta[i, j])
         if j != i and information > 0:
-            total += (wins.max() - (wins[i] + wins[j]) / 2) / information
+            regret = wins.max() - (wins[i] + wins[j]) / 2
+            total += regret / information
     return total
 
 

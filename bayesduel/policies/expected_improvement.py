@@ -40,11 +40,14 @@ def select_by_loss(belief, memory, t, rng):
     """Return the pair that is expected to lower the loss of the answer most."""
     scores = fresh_draws(belief, memory, rng)
     n, n_arms = scores.shape
+    link = memory.posterior.link
     worth = np.zeros((n, n_arms))
     for d in range(n):
-        kth = kth_largest(scores[d], memory.k)
+        score = scores[d]
+        kth = kth_largest(score, memory.k)
         for a in range(n_arms):  # against the last of the k best, no more than even
-            worth[d, a] = min(win_probability(memory.posterior.link, scores[d, a] - kth), 0.5)
+            chance = win_probability(link, score[a] - kth)
+            worth[d, a] = min(chance, 0.5)
     return most_improving(scores, worth, memory, rng)
 
 
@@ -79,8 +82,9 @@ def improvement(worth, pairs, strength, memory):
         block = pairs[start : start + BLOCK]
         won = win_chances(strength, link, block) @ worth
         for row in range(len(block)):
+            i, j = block[row]
             after = largest(won[row], k) + largest(total - won[row], k)
-            gain[block[row, 0], block[row, 1]] = max((after - now) / n, 0.0)
+            gain[i, j] = max((after - now) / n, 0.0)
     return gain
 
 

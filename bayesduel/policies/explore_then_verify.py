@@ -43,8 +43,9 @@ def select(belief, memory, t, rng):
     """Return the next pair of the round, or the answer against itself."""
     answer = memory.answer
     place = memory.place
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     if not memory.current.any():
         if place[0] == 0:
             explore(belief, memory)
@@ -76,12 +77,14 @@ def bound(belief, memory, delta):
             if memory.needed[i, j]:
                 memory.lower[i, j] = 0.0
                 memory.upper[i, j] = 1.0
-                n = wins[i, j] + wins[j, i]
+                won = wins[i, j]
+                n = won + wins[j, i]
                 if n == 0:  # its outcomes come at the end of a batch
                     continue
-                radius = sqrt(log(2 * (n * n_arms) ** 2 / delta) / (2 * n))
-                memory.lower[i, j] = wins[i, j] / n - radius
-                memory.upper[i, j] = wins[i, j] / n + radius
+                budget = log(2 * (n * n_arms) ** 2 / delta)
+                radius = sqrt(budget / (2 * n))
+                memory.lower[i, j] = won / n - radius
+                memory.upper[i, j] = won / n + radius
 
 
 @compiled
@@ -91,16 +94,19 @@ def end_exploring(belief, memory):
     lower = memory.lower
     upper = memory.upper
     n_arms = len(needed)
-    bound(belief, memory, min(1 / 3, 1 / log(1 / memory.delta)))
+    failure = 1 / log(1 / memory.delta)
+    bound(belief, memory, min(1 / 3, failure))
     least = np.empty(n_arms)
     for i in range(n_arms):
         upper[i, i] = inf
         least[i] = upper[i].min()
     for i in range(n_arms):
         for j in range(n_arms):
-            beats = lower[i, j] > 0.5
-            loses_clearly = upper[i, j] < 0.5 and 2 * (upper[i, j] - 0.5) < lower[i, j] - 0.5
-            loses_less = lower[i, j] < 0.5 and lower[i, j] > least[i]
+            below = lower[i, j]
+            above = upper[i, j]
+            beats = below > 0.5
+            loses_clearly = above < 0.5 and 2 * (above - 0.5) < below - 0.5
+            loses_less = below < 0.5 and below > least[i]
             if beats or loses_clearly or loses_less:
                 needed[i, j] = False
     if needed.any():
@@ -114,7 +120,8 @@ def end_exploring(belief, memory):
         return
     memory.before[:] = belief.wins
     for i in range(n_arms):
-        needed[i, np.argmin(upper[i])] = i != memory.place[1]
+        witness = np.argmin(upper[i])
+        needed[i, witness] = i != memory.place[1]
 
 
 @compiled
@@ -123,7 +130,8 @@ def end_verifying(belief, memory):
     needed = memory.needed
     lower = memory.lower
     upper = memory.upper
-    bound(belief, memory, memory.delta / (2 * memory.place[0] ** 2))
+    explored = memory.place[0]
+    bound(belief, memory, memory.delta / (2 * explored**2))
     if (needed & (lower > 0.5)).any():
         explore(belief, memory)
         return False

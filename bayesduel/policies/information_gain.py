@@ -57,7 +57,8 @@ def select(belief, memory, t, rng):
 @compiled
 def possible_duels(scores, memory):
     """Return the pairs that are looked at, shape (pairs, 2), and the strengths of the arms."""
-    return np.argwhere(candidates(scores, memory)), strengths(scores, memory.posterior.link)
+    pairs = np.argwhere(candidates(scores, memory))
+    return pairs, strengths(scores, memory.posterior.link)
 
 
 @compiled
@@ -80,7 +81,8 @@ def information(scores, pairs, strength, memory):
         else:
             found = information_about_questions(chance, answer)
         for row in range(len(block)):
-            gain[block[row, 0], block[row, 1]] = max(found[row], 0.0)
+            i, j = block[row]
+            gain[i, j] = max(found[row], 0.0)
     return gain
 
 
@@ -96,15 +98,19 @@ def answers(scores, memory):
         order = arms_by_mean(memory)
         found = np.empty((n, len(order) - 1))
         for d in range(n):
+            score = scores[d]
             for c in range(len(order) - 1):
-                found[d, c] = scores[d, order[c]] > scores[d, order[c + 1]]
+                above = order[c]
+                below = order[c + 1]
+                found[d, c] = score[above] > score[below]
         return found, False
     inside = members(scores, memory.k)
     if memory.goal == WINNER:
         named = np.flatnonzero(inside.sum(axis=0))
     else:
         named = np.flatnonzero(contenders(scores, memory))
-    return np.ascontiguousarray(inside[:, named]).astype(np.float64), memory.goal == WINNER
+    among = np.ascontiguousarray(inside[:, named])
+    return among.astype(np.float64), memory.goal == WINNER
 
 
 @compiled
@@ -128,7 +134,8 @@ def candidates(scores, memory):
             if memory.goal == RANKING:
                 maybe[i, j] = near and allowed[i, j]
             elif open_[i] or open_[j]:
-                maybe[i, j] = (near or (open_[i] and open_[j])) and allowed[i, j]
+                both_open = open_[i] and open_[j]
+                maybe[i, j] = (near or both_open) and allowed[i, j]
     return maybe if maybe.any() else allowed
 
 
@@ -140,7 +147,8 @@ def most_open(scores, memory):
         return open_
     share = members(scores, memory.k).sum(axis=0) / len(scores)
     kept = np.zeros(len(open_), np.bool_)
-    kept[np.argsort(-share * (1 - share))[:ALL_PAIRS]] = True
+    least_certain = np.argsort(-share * (1 - share))
+    kept[least_certain[:ALL_PAIRS]] = True
     return kept & open_
 
 

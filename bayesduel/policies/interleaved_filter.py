@@ -35,8 +35,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the incumbent and its next candidate, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     place = memory.place
     candidates = memory.candidates
     if place[0] < 0:
@@ -70,13 +71,15 @@ def end_round(belief, memory, rng):
     ahead = np.zeros(len(candidates), np.bool_)
     for b in range(len(candidates)):
         wins = belief.wins[incumbent, b] - memory.before[0, b]
-        n = wins + belief.wins[b, incumbent] - memory.before[1, b]
+        losses = belief.wins[b, incumbent] - memory.before[1, b]
+        n = wins + losses
         if candidates[b] and n > 0:
             radius = sqrt(4 * memory.log_inverse_delta / n)
-            ahead[b] = wins / n > 0.5
-            if wins / n - radius > 0.5:
+            won = wins / n
+            ahead[b] = won > 0.5
+            if won - radius > 0.5:
                 candidates[b] = False
-            victors[b] = wins / n + radius < 0.5
+            victors[b] = won + radius < 0.5
     if victors.any():
         if memory.prune:
             candidates &= ~ahead

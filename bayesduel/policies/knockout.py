@@ -46,8 +46,9 @@ def select(belief, memory, t, rng):
     answer = memory.answer
     bracket = memory.bracket
     match = memory.match
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     i, j = match.pair
     if i < 0:
         enter(bracket, np.ones(len(bracket.arms), np.bool_), rng)

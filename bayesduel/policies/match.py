@@ -67,7 +67,9 @@ def begin(match, belief, i, j):
 def won(match, belief):
     """Return how many duels of the match either arm has won."""
     i, j = match.pair
-    return belief.wins[i, j] - match.before[0], belief.wins[j, i] - match.before[1]
+    of_first = belief.wins[i, j] - match.before[0]
+    of_second = belief.wins[j, i] - match.before[1]
+    return of_first, of_second
 
 
 @compiled
@@ -78,7 +80,9 @@ def settled(wins, n, centre, slack, delta, most):
     """
     if n == 0:
         return False
-    return n > most or abs(wins / n - centre) > sqrt(log(4 * n * n / delta) / (2 * n)) - slack
+    away = abs(wins / n - centre)
+    radius = sqrt(log(4 * n * n / delta) / (2 * n))
+    return n > most or away > radius - slack
 
 
 @compiled
@@ -91,10 +95,12 @@ def distributed(wins, n, width, margin, delta):
     """
     if n == 0:
         return OPEN
-    radius = sqrt(log((pi * n) ** 2 / (3 * delta)) / (2 * n))
-    if wins / n - radius > 0.5:
+    budget = log((pi * n) ** 2 / (3 * delta))
+    radius = sqrt(budget / (2 * n))
+    share = wins / n
+    if share - radius > 0.5:
         return UP
-    if wins / n + radius < 0.5 - margin:
+    if share + radius < 0.5 - margin:
         return DOWN
     if n < 2 * log(4 / delta) / width**2:
         return OPEN

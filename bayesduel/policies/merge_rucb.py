@@ -39,8 +39,9 @@ BATCHES, STAGE = range(2)  # of Memory.stages
 @compiled
 def select(belief, memory, t, rng):
     """Return an arm of this turn's batch, and the challenger with the largest upper bound."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     batch = memory.batch
     stages = memory.stages
     if batch[0] == -2:

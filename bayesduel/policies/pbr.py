@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, Bernstein, Hoeffding, bounds, shares
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer, take_pair
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
@@ -50,8 +51,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the next pair of the round, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     current = memory.current
     if not current.any():
         end_round(belief, memory)
@@ -110,7 +112,7 @@ def enlist(belief, memory, settled):
     undecided = ~(memory.selected | memory.discarded)
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i]
+            n = met(belief, i, j)
             matters = undecided[i] or undecided[j]
             memory.current[i, j] = matters and n < memory.cap and not settled[i, j]
 

@@ -20,12 +20,9 @@ def stationary(share):
     system = np.zeros((n_arms, n_arms + 1))
     for j in range(n_arms):
         leaving = share[:, j].sum()
-        for i in range(n_arms - 1):
-            system[i, j] = share[i, j] / leaving
-        if j < n_arms - 1:
-            system[j, j] -= 1
-        system[n_arms - 1, j] = 1  # the law sums to 1, in place of the last balance
-    system[n_arms - 1, n_arms] = 1
+        system[:, j] = share[:, j] / leaving
+        system[j, j] -= 1
+    system[-1] = 1  # the law sums to 1, in place of the last balance
     eliminate(system)
     return system[:, n_arms].copy()
 
@@ -39,16 +36,14 @@ def eliminate(system):
         for i in range(k + 1, n):
             if abs(system[i, k]) > abs(system[top, k]):
                 top = i
-        for j in range(system.shape[1]):
-            system[k, j], system[top, j] = system[top, j], system[k, j]
-        by = system[k, k]
-        for j in range(system.shape[1]):
-            system[k, j] /= by
+        row = system[k].copy()
+        system[k] = system[top]
+        system[top] = row
+        system[k] /= system[k, k]
         for i in range(n):
             by = system[i, k]
             if i != k and by != 0:
-                for j in range(system.shape[1]):
-                    system[i, j] -= by * system[k, j]
+                system[i] -= by * system[k]
 
 
 @compiled
@@ -60,19 +55,16 @@ def walk_is_settled(share, upper, k):
     system = np.zeros((n_arms, 2 * n_arms))
     widest = 0.0
     for i in range(n_arms):
-        leaving = share[:, i].sum()
-        radius = 0.0
-        for j in range(n_arms):
-            radius = max(radius, upper[j, i] - share[j, i])
-            system[i, j] = law[j] - share[j, i] / leaving
+        to = share[:, i]
+        leaving = to.sum()
+        radius = max(0.0, (upper[:, i] - to).max())
+        system[i, :n_arms] = law - to / leaving
         system[i, i] += 1
         system[i, n_arms + i] = 1
         widest = max(widest, 3 * n_arms * radius / leaving)
     eliminate(system)
-    largest = 0.0
-    for i in range(n_arms):
-        for j in range(n_arms):
-            largest = max(largest, abs(system[i, n_arms + j] - law[j]))
+    largest = np.abs(system[:, n_arms:] - law).max()
     ordered = np.sort(law)
-    gap = ordered[n_arms - k] - ordered[n_arms - k - 1]
+    kth = n_arms - k
+    gap = ordered[kth] - ordered[kth - 1]
     return gap > 2 * largest * widest

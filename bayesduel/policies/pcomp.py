@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief
+from bayesduel.beliefs.query import results_since
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer, take_pair
 from bayesduel.policies.policy import HorizonPolicy
@@ -44,8 +45,9 @@ def select(belief, memory, t, rng):
     """Return the next pair of the round, or the arm that is left against itself."""
     place = memory.place
     answer = memory.answer
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     if t < place[UNTIL]:
         return place[FIRST], place[SECOND]
     i, j = take_pair(memory.current)
@@ -55,13 +57,15 @@ def select(belief, memory, t, rng):
             return conclude(answer, np.argmax(memory.left), t)
         place[ROUND] += 1
         memory.before[:] = belief.wins
-        for a in range(len(memory.left)):
-            memory.current[a, a + 1 :] = memory.left[a] & memory.left[a + 1 :]
+        left = memory.left
+        for a in range(len(left)):
+            memory.current[a, a + 1 :] = left[a] & left[a + 1 :]
         i, j = take_pair(memory.current)
     place[FIRST] = i
     place[SECOND] = j
     # Rounding: 64 ** (1 / 3) is less than 4
-    place[UNTIL] = t + int(memory.ratio ** place[ROUND] * (1 + 1e-12))
+    often = memory.ratio ** place[ROUND] * (1 + 1e-12)
+    place[UNTIL] = t + int(often)
     return i, j
 
 
@@ -71,9 +75,12 @@ def drop(belief, memory):
     lost = np.zeros(len(memory.left), np.bool_)
     for i in range(len(lost)):
         for j in range(len(lost)):
-            wins = belief.wins[i, j] - memory.before[i, j]
-            n = wins + belief.wins[j, i] - memory.before[j, i]
-            if n > 0 and wins / n > 0.5 + sqrt(memory.budget / (2 * n)):
+            wins, losses = results_since(belief, memory.before, i, j)
+            n = wins + losses
+            if n == 0:
+                continue
+            radius = sqrt(memory.budget / (2 * n))
+            if wins / n > 0.5 + radius:
                 lost[j] = True
     if (memory.left & ~lost).any():
         memory.left[lost] = False

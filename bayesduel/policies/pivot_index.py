@@ -31,6 +31,7 @@ import numpy as np
 
 from bayesduel.beliefs import BeliefSpec, Beta, pick
 from bayesduel.beliefs.beta import log_above
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -87,12 +88,14 @@ def update(belief, memory, single, rng):
     """Update champion, indices and waiting time; `single`: by the last duel alone."""
     beats = memory.beats
     place = memory.place
+    wins = belief.wins
     n_arms = len(beats)
     for i in range(n_arms):
         for j in range(i):
             if not single or (i in belief.last and j in belief.last):
-                beats[i, j] = majority(belief.wins[i, j], belief.wins[j, i], belief.prior)
-                beats[j, i] = 1 - beats[i, j]
+                chance = majority(wins[i, j], wins[j, i], belief.prior)
+                beats[i, j] = chance
+                beats[j, i] = 1 - chance
 
     expected = beats.sum(axis=1) - 0.5
     signs = (np.sign(beats - 0.5).sum(axis=1) + n_arms - 1) / 2
@@ -121,7 +124,9 @@ def majority(wins, losses, prior):
     """Return the posterior probability that the arm has the majority of the pair."""
     if wins == losses:
         return 0.5
-    wrong = exp(log_above(min(wins, losses) + prior, max(wins, losses) + prior, 0.5))
+    fewer = min(wins, losses)
+    more = max(wins, losses)
+    wrong = exp(log_above(fewer + prior, more + prior, 0.5))
     return 1 - wrong if wins > losses else wrong
 
 
@@ -165,7 +170,9 @@ def weigh(beats, strength, champion, rival, by_rival, by_champion):
     more_0 = np.cumsum(losses_0[::-1])  # [k]: n - k or more
     more_1 = np.cumsum(losses_1[::-1])
     for i in range(2, n + 1):
-        surely += wins_1[i] * more_1[i - 2] + wins_0[i] * more_0[i - 2]
+        with_sign = wins_1[i] * more_1[i - 2]
+        without = wins_0[i] * more_0[i - 2]
+        surely += with_sign + without
     by_rival[:] = 0.0
     by_champion[:] = 0.0
     # A rival ahead with less than 1e-15 has no index: exact for times below 1e13
@@ -206,11 +213,12 @@ def successes(chances):
     pmf[0, 0] = 1.0
     for k in range(n):
         u = chances[k]
+        fails = 1 - u
         before = pmf[k]
         after = pmf[k + 1]
-        after[0] = (1 - u) * before[0]
+        after[0] = fails * before[0]
         for s in range(1, k + 2):
-            after[s] = u * before[s - 1] + (1 - u) * before[s]
+            after[s] = u * before[s - 1] + fails * before[s]
     return pmf
 
 
@@ -228,23 +236,26 @@ def pivotal(chances, first, strength, other_0, other_1):
     with_one = np.zeros(n + 1)  # by successes of all other trials
     without = np.zeros(n + 1)
     for s in range(n):
-        with_one[s] += strength[s + 2] * other_1[n - 1 - s]
-        without[s] += strength[s + 1] * other_1[n - 1 - s]
+        other = other_1[n - 1 - s]
+        with_one[s] += strength[s + 2] * other
+        without[s] += strength[s + 1] * other
         if s > 0:
-            with_one[s] += strength[s + 1] * other_0[n + 1 - s]
-            without[s] += strength[s] * other_0[n + 1 - s]
+            other = other_0[n + 1 - s]
+            with_one[s] += strength[s + 1] * other
+            without[s] += strength[s] * other
     for k in range(n - 1, -1, -1):
         u = chances[k]
+        fails = 1 - u
         up = 0.0
         down = 0.0
         for s in range(k + 1):
             up += first[k, s] * with_one[s]
             down += first[k, s] * without[s]
         if_won[k] = u * up
-        if_lost[k] = (1 - u) * down
+        if_lost[k] = fails * down
         for s in range(k):
-            with_one[s] = (1 - u) * with_one[s] + u * with_one[s + 1]
-            without[s] = (1 - u) * without[s] + u * without[s + 1]
+            with_one[s] = fails * with_one[s] + u * with_one[s + 1]
+            without[s] = fails * without[s] + u * without[s + 1]
     return if_won, if_lost
 
 
@@ -275,8 +286,9 @@ def choose(belief, memory, expected, rng):
             if index > 1e-18:
                 regret = most - (expected[i] + expected[j]) / 2
                 cost = regret + 0.5
-                n = belief.wins[i, j] + belief.wins[j, i]
-                own = -log(4 * memory.beats[i, j] * memory.beats[j, i])
+                n = met(belief, i, j)
+                uncertain = 4 * memory.beats[i, j] * memory.beats[j, i]
+                own = -log(uncertain)
                 joint = max(own, -log(index))
                 duels = (n + 1) * (OPTIMISM + joint / 2) / (OPTIMISM + own)
                 pair = i * n_arms + j

@@ -49,8 +49,9 @@ def select(belief, memory, t, rng):
     """Return the pair that is duelled, or the answer against itself."""
     pair = memory.pair
     outcomes = memory.outcomes
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     won = outcome(memory.asked, belief)
     if won >= 0:
         outcomes[int(2 * won)] += 1
@@ -59,13 +60,14 @@ def select(belief, memory, t, rng):
     if pair[0] < 0:
         points = score(memory.known)
         potential = points + (memory.known < 0).sum(axis=1)
-        most = np.sort(potential)
+        ascending = np.sort(potential)
+        most = ascending[-1]
         # The largest of the others: the second largest for an arm that has the largest.
-        others = np.where(potential == most[-1], most[-2], most[-1])
+        others = np.where(potential == most, ascending[-2], most)
         sure = points >= others
         if sure.any():
             return conclude(memory.answer, pick(sure, rng), t)
-        pair[0] = pick(potential == most[-1], rng)
+        pair[0] = pick(potential == most, rng)
         points[memory.known[pair[0]] >= 0] = -1.0
         pair[1] = pick(points == points.max(), rng)
     return ask(memory.asked, belief, pair[0], pair[1])
@@ -78,8 +80,9 @@ def is_decided(outcomes, delta):
     most = ranked[2]
     second = ranked[1]
     # The density at 1/2 of a Beta posterior with a uniform prior.
-    density = lgamma(most + second + 2) - lgamma(most + 1) - lgamma(second + 1)
-    return density - (most + second) * log(2.0) <= log(delta / 2)
+    n = most + second
+    density = lgamma(n + 2) - lgamma(most + 1) - lgamma(second + 1)
+    return density - n * log(2.0) <= log(delta / 2)
 
 
 @compiled

@@ -41,8 +41,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the next pair of the round, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     current = memory.current
     if not current.any():
         place = end_round(belief, memory)
@@ -74,7 +75,8 @@ def end_round(belief, memory):
     unclear = np.zeros((n_arms, n_arms), np.bool_)
     for i in range(n_arms):
         for j in range(n_arms):
-            unclear[i, j] = i != j and not (low[i] >= high[j] or low[j] >= high[i])
+            clear = low[i] >= high[j] or low[j] >= high[i]
+            unclear[i, j] = i != j and not clear
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if memory.borda:
@@ -99,8 +101,9 @@ def distance(unclear, place, by_rank):
     order = np.argsort(-place)
     largest = 0
     for rank in range(len(order)):
-        above = unclear[order[rank]][order[:rank]].sum()
-        below = unclear[order[rank]][order[rank + 1 :]].sum()
+        in_order = unclear[order[rank]][order]
+        above = in_order[:rank].sum()
+        below = in_order[rank + 1 :].sum()
         largest = max(largest, above, below)
     return largest
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from bayesduel.beliefs import KL, BeliefSpec, pick, share
 from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.beliefs.query import met, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import HorizonPolicy, PairPolicy
 
@@ -78,14 +79,14 @@ def select(belief, memory, t, rng):
 @compiled
 def first_below(belief, memory, due):
     """Return the first pair with fewer than `due` duels, or (-1, -1); search on from the last."""
-    n_arms = belief.wins.shape[0]
+    n_arms = len(belief.wins)
     place = memory.place
     if place[WANTED] != due:
         place[WANTED] = due
         place[FROM] = 0
     for i in range(place[FROM], n_arms):
         for j in range(i + 1, n_arms):
-            if belief.wins[i, j] + belief.wins[j, i] < due:
+            if met(belief, i, j) < due:
                 place[FROM] = i
                 return i, j
     return -1, -1
@@ -94,20 +95,16 @@ def first_below(belief, memory, due):
 @compiled
 def update(belief, memory):
     """Recompute the divergences of the two arms that met last, or of all after several duels."""
-    wins = belief.wins
-    last = belief.last
     n_arms = len(memory.divergence)
     new = belief.n_duels[0] - memory.place[SEEN]
     memory.place[SEEN] = belief.n_duels[0]
     for i in range(n_arms):
-        met_last = i == last[0] or i == last[1]
-        if new > 1 or (new == 1 and met_last):
+        if takes_part(belief, new, i):
             total = 0.0
             for j in range(n_arms):
-                n = wins[i, j] + wins[j, i]
-                if j != i and 2 * wins[i, j] <= n:
-                    share_of_i = wins[i, j] / n if n > 0 else 0.5
-                    total += n * divergence_from_half(share_of_i)
+                n = met(belief, i, j)
+                if j != i and 2 * belief.wins[i, j] <= n:
+                    total += n * divergence_from_half(share(belief, i, j))
             memory.divergence[i] = total
 
 
@@ -135,7 +132,7 @@ def cheapest_opponent(belief, arm, likely):
     """Return the opponent that refutes `arm` at least regret, -1 if it loses to none."""
     cheapest = -1
     price = inf
-    for j in range(belief.wins.shape[0]):
+    for j in range(len(belief.wins)):
         p = share(belief, arm, j)
         if j != arm and p < 0.5:
             regret = max(share(belief, likely, arm) + share(belief, likely, j) - 1, 0.01)
@@ -161,21 +158,13 @@ def opponent(belief, memory, arm, likely, t, rng):
             often = met(belief, arm, cheapest) / max(1.0, log(max(1.0, log(t))))
             if met(belief, arm, likely) >= often:
                 return cheapest
-    wins = belief.wins
     beats = np.full(n_arms, inf)
     for j in range(n_arms):
         if j != arm:
-            n = wins[arm, j] + wins[j, arm]
-            beats[j] = wins[arm, j] / n if n > 0 else 0.5
+            beats[j] = share(belief, arm, j)
     if beats[likely] <= 0.5 or beats.min() > 0.5:
         return likely
     return pick(beats == beats.min(), rng)
-
-
-@compiled
-def met(belief, i, j):
-    """Return the number of duels of i and j; 0 for an arm and itself."""
-    return belief.wins[i, j] + belief.wins[j, i]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, upda
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
-__all__ = ["RUCB"]
+__all__ = ["RUCB", "challenger"]
 
 
 class Memory(NamedTuple):
@@ -58,10 +58,16 @@ def select(belief, memory, t, rng):
         champion = pick(unbeaten, rng)
 
     upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
+    return champion, challenger(upper, champion, rng)
+
+
+@compiled
+def challenger(upper, champion, rng):
+    """Return an arm of the largest bound, the champion only where no other has it."""
     challengers = upper == upper.max()
     if challengers[champion] and challengers.sum() > 1:
         challengers[champion] = False
-    return champion, pick(challengers, rng)
+    return pick(challengers, rng)
 
 
 @dataclass(frozen=True, kw_only=True)

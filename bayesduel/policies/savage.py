@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, pick, shares
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
@@ -79,8 +80,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the active pair with fewest duels, or the answer against itself."""
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     learn(belief, memory, rng)
     arm = decision(memory, rng)
     if arm >= 0:
@@ -122,13 +124,17 @@ def decision(memory, rng):
         memory.active[:] = True
         np.fill_diagonal(memory.active, False)
         depends(memory)
-    sure = (lower > 0.5).sum(axis=1)
-    possible = n_arms - 1 - (lower > 0.5).sum(axis=0)
-    leaders = sure == sure.max()
+    wins = lower > 0.5
+    sure = wins.sum(axis=1)
+    possible = n_arms - 1 - wins.sum(axis=0)
+    most = sure.max()
+    leaders = sure == most
     others = possible[~leaders]
-    alone = leaders.sum() == 1 and (len(others) == 0 or others.max() < sure.max())
+    alone = leaders.sum() == 1 and (len(others) == 0 or others.max() < most)
+    if alone or not memory.active.any():
+        return pick(leaders, rng)
     scale = n_arms - 1.0
-    if alone or not memory.active.any() or alike(sure / scale, possible / scale, memory.epsilon):
+    if alike(sure / scale, possible / scale, memory.epsilon):
         return pick(leaders, rng)
     return -1
 
@@ -142,14 +148,17 @@ def ask_last_arm(memory, beaten):
         for j in range(n_arms):
             if not beaten[i] and i != j:
                 unknown = memory.lower[i, j] < 0.5 - memory.epsilon
-                memory.active[i, j] = memory.active[j, i] = unknown
+                memory.active[i, j] = unknown
+                memory.active[j, i] = unknown
 
 
 @compiled
 def apart(below, above, k, epsilon):
     """Return whether no other arm can exceed one of the k largest lower bounds by epsilon."""
     order = np.argsort(-below)
-    return above[order[k:]].max() < below[order[k - 1]] + epsilon
+    kth = order[k - 1]
+    best_of_others = above[order[k:]].max()
+    return best_of_others < below[kth] + epsilon
 
 
 @compiled
@@ -157,10 +166,10 @@ def alike(below, above, epsilon):
     """Return whether the scores of all possible winners are within epsilon > 0 of each other."""
     if epsilon <= 0:
         return False
-    best = below.max()
-    for i in range(len(below)):
-        for j in range(len(below)):
-            if i != j and above[i] >= best and above[j] >= best and above[i] - below[j] > epsilon:
+    possible = np.flatnonzero(above >= below.max())
+    for i in possible:
+        for j in possible:
+            if i != j and above[i] - below[j] > epsilon:
                 return False
     return True
 
@@ -175,7 +184,7 @@ def least_known_pair(belief, memory, rng):
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if memory.active[i, j]:
-                n = belief.wins[i, j] + belief.wins[j, i]
+                n = met(belief, i, j)
                 if n < fewest:
                     fewest = n
                     n_tied = 0

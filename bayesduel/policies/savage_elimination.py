@@ -18,6 +18,7 @@ from math import inf, log, pi
 import numpy as np
 
 from bayesduel.beliefs import upper_bound, upper_from_counts
+from bayesduel.beliefs.query import met, new_duels, other_arm
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
 from bayesduel.policies.savage_rankings import is_level, keep_rankings
@@ -33,8 +34,7 @@ COPELAND, CONDORCET, BORDA, KEMENY, SLATER = range(5)
 def learn(belief, memory, rng):
     """Update the intervals by the belief, and drop the unknowns that no longer matter."""
     n_arms = len(memory.lower)
-    new = belief.n_duels[0] - memory.seen[0]
-    memory.seen[0] = belief.n_duels[0]
+    new = new_duels(belief, memory.seen)
     i = belief.last[0]
     j = belief.last[1]
     if memory.criterion == BORDA:
@@ -60,7 +60,7 @@ def learn(belief, memory, rng):
 def learn_pair(belief, memory, i, j):
     """Tighten the interval of a pair; replace it if the intersection is empty."""
     lower = memory.lower
-    n = belief.wins[i, j] + belief.wins[j, i]
+    n = met(belief, i, j)
     if n == 0:
         return
     n_pairs = len(lower) * (len(lower) - 1) / 2
@@ -160,8 +160,7 @@ def sampled_depends(memory, i, j, rng):
                 if winners[k] != changed[k]:
                     return True
             a = int(rng.random() * n_arms)  # move on: redraw a random other coordinate
-            b = int(rng.random() * (n_arms - 1))
-            b += b >= a
+            b = other_arm(a, n_arms, rng)
             redraw(x, memory.lower, a, b, rng)
     return False
 

@@ -42,7 +42,10 @@ def keep_rankings(memory, slater):
     for a in range(n_arms):
         for b in range(n_arms):
             low = max(memory.lower[b, a], 0.0)
-            worth[a, b] = (-1.0 if low > 0.5 else 1.0) if slater else 1 - 2 * low
+            cost = 1 - 2 * low
+            if slater:
+                cost = -1.0 if low > 0.5 else 1.0
+            worth[a, b] = cost
     for r in range(len(orders)):
         possible[r] = possible[r] and is_cheapest(orders[r], worth)
     if not possible.any():  # the intervals were widened since
@@ -50,9 +53,10 @@ def keep_rankings(memory, slater):
             possible[r] = is_cheapest(orders[r], worth)
     above = np.zeros((n_arms, n_arms), np.bool_)
     for r in range(len(orders)):
+        order = orders[r]
         for x in range(n_arms):
             for y in range(x + 1, n_arms):
-                above[orders[r, x], orders[r, y]] |= possible[r]
+                above[order[x], order[y]] |= possible[r]
     active[:] = above & above.T
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, pick
 from bayesduel.beliefs.kl import largest_within
+from bayesduel.beliefs.query import other_arm, results_since
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by_shares
@@ -118,8 +119,7 @@ def start_sweep(memory, rng):
 def test(belief, memory, i, j):
     """Return 1 or -1 once the sign test decides the pair, else 0."""
     n_arms = len(memory.active)
-    wins = belief.wins[i, j] - memory.before[i, j]
-    losses = belief.wins[j, i] - memory.before[j, i]
+    wins, losses = results_since(belief, memory.before, i, j)
     budget = round_budget(memory.clock[ROUND]) + 2 * log(float(n_arms))
     if memory.sign_test == MIXTURE:
         return sign_by_mixture(wins, losses, budget)
@@ -153,8 +153,7 @@ def next_reward(belief, memory, rng):
             reward(memory, i, j, rng)
             return
     else:
-        j = int(rng.random() * (n_arms - 1))
-        j += j >= i
+        j = other_arm(i, n_arms, rng)
         memory.before[i, j] = belief.wins[i, j]
         memory.before[j, i] = belief.wins[j, i]
     memory.testing[0] = i

@@ -116,7 +116,9 @@ def contenders(scores, memory):
         open_[a] = 0 < times < len(scores)
     if not open_.any():  # all draws agree: the arms next to the border
         order = arms_by_mean(memory)
-        open_[order[memory.k - 1]] = open_[order[min(memory.k, len(order) - 1)]] = True
+        after = min(memory.k, len(order) - 1)
+        open_[order[memory.k - 1]] = True
+        open_[order[after]] = True
     return open_
 
 
@@ -124,11 +126,13 @@ def contenders(scores, memory):
 def best_pair(gain, memory, rng):
     """Return the allowed pair of largest gain by cost, ties (up to rounding) at random."""
     n_arms = len(gain)
+    cost = memory.cost
     top = -1.0
     for i in range(n_arms):
         for j in range(i):
-            if memory.cost[i, j] < np.inf:
-                top = max(top, gain[i, j] / memory.cost[i, j])
+            if cost[i, j] < np.inf:
+                worth = gain[i, j] / cost[i, j]
+                top = max(top, worth)
     # Gains within 1e-9 of each other are equal: rounding decides nothing
     # So are gains that differ by less than 1e-13
     least = top - max(top * 1e-9, 1e-13)
@@ -137,7 +141,7 @@ def best_pair(gain, memory, rng):
     second = -1
     for i in range(n_arms):
         for j in range(i):
-            if memory.cost[i, j] < np.inf and gain[i, j] / memory.cost[i, j] >= least:
+            if cost[i, j] < np.inf and gain[i, j] / cost[i, j] >= least:
                 count += 1
                 if rng.random() * count < 1.0:
                     first = i

@@ -55,8 +55,9 @@ def select(belief, memory, t, rng):
     arms = memory.arms
     place = memory.place
     match = memory.match
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     i, j = match.pair
     if i >= 0:
         found = verdict(belief, memory)

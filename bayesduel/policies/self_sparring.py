@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Beta, pick
+from bayesduel.beliefs.query import new_duels, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -30,10 +31,9 @@ class Memory(NamedTuple):
 def select(belief, memory, t, rng):
     """Return two arms, each the best of its own draw; they may coincide."""
     n_arms = memory.record.shape[1]
-    new = belief.n_duels[0] - memory.seen[0]
-    memory.seen[0] = belief.n_duels[0]
+    new = new_duels(belief, memory.seen)
     for i in range(n_arms):
-        if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):
+        if takes_part(belief, new, i):
             memory.record[0, i] = belief.wins[i].sum()
             memory.record[1, i] = belief.wins[:, i].sum()
     return draw(belief, memory, rng), draw(belief, memory, rng)

@@ -35,8 +35,9 @@ def select(belief, memory, t, rng):
     answer = memory.answer
     match = memory.match
     candidates = memory.candidates
-    if answer.arm[0] >= 0:
-        return answer.arm[0], answer.arm[0]
+    winner = answer.arm[0]
+    if winner >= 0:
+        return winner, winner
     i, anchor = match.pair
     if i < 0:
         anchor = pick(candidates, rng)

@@ -31,6 +31,7 @@ import numpy as np
 
 from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half, log_upper_gap
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -91,7 +92,9 @@ def select(belief, memory, t, rng):
     chosen = (0, 0)
     for i in range(n_arms):
         for j in range(i, n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i] if i != j else float(memory.self_duels[i])
+            n = met(belief, i, j)
+            if i == j:
+                n = float(memory.self_duels[i])
             if n == 0:
                 return i, j
             mean = score[i] * score[j]
@@ -125,10 +128,9 @@ def least_certain(belief, arm, budget):
     """
     opponent = arm
     least = budget
-    for j in range(belief.wins.shape[0]):
+    for j in range(len(belief.wins)):
         if j != arm:
-            n = belief.wins[arm, j] + belief.wins[j, arm]
-            evidence = n * divergence_from_half(share(belief, arm, j))
+            evidence = met(belief, arm, j) * divergence_from_half(share(belief, arm, j))
             if evidence < least:
                 opponent = j
                 least = evidence

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.score_posterior import expected_information, heaviest
+from bayesduel.beliefs.score_posterior import contrast, expected_information, heaviest
 from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
@@ -92,9 +92,9 @@ def variance_reduction(memory, a, b):
     for i in range(n_arms):
         for j in range(i):
             bend = expected_information(link, mean[i] - mean[j])
-            v = C[i, i] + C[j, j] - 2 * C[i, j]
+            of_outcome = 1.0 / max(bend, 1e-300) + contrast(C, i, j)
             shared = C[i, a] - C[i, b] - C[j, a] + C[j, b]
-            gain[i, j] = shared**2 / (1.0 / max(bend, 1e-300) + v)
+            gain[i, j] = shared**2 / of_outcome
     return gain
 
 

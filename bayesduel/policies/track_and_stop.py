@@ -54,8 +54,9 @@ class Memory(NamedTuple):
 def select(belief, memory, t, rng):
     """Return the pair that refutes the least refuted arm, or the answer against itself."""
     duels = memory.duels
-    if memory.answer.arm[0] >= 0:
-        return memory.answer.arm[0], memory.answer.arm[0]
+    answer = memory.answer.arm[0]
+    if answer >= 0:
+        return answer, answer
     update(belief, memory)
     evidence = memory.evidence.sum(axis=1)
     best = pick(evidence < evidence.min() + ROUNDING, rng)
@@ -63,14 +64,19 @@ def select(belief, memory, t, rng):
     if evidence.min() >= -log(memory.delta):
         return conclude(memory.answer, best, t)
     n_arms = len(duels)
-    if duels.min() < max(1.0, sqrt(2 * t / (n_arms * (n_arms - 1)))):
+    n_ordered = n_arms * (n_arms - 1)
+    if duels.min() < max(1.0, sqrt(2 * t / n_ordered)):
         return divmod(pick(duels.ravel() == duels.min(), rng), n_arms)
     arm = pick(evidence < evidence.min() + ROUNDING, rng)
     won = np.full(n_arms, inf)
     for k in range(n_arms):
         if k != arm:
             won[k] = share(belief, arm, k)
-    return (pick(won == won.min(), rng) if won.min() < 0.5 else best), arm
+    least = won.min()
+    opponent = best
+    if least < 0.5:
+        opponent = pick(won == least, rng)
+    return opponent, arm
 
 
 @compiled
@@ -80,20 +86,25 @@ def update(belief, memory):
     duels = memory.duels
     for j in range(len(duels)):
         for k in range(len(duels)):
-            n = wins[j, k] + wins[k, j]
+            won = wins[j, k]
+            lost = wins[k, j]
+            n = won + lost
             if j != k and n != duels[j, k]:
                 duels[j, k] = n
-                memory.evidence[j, k] = log_factor(wins[j, k], wins[k, j], 1 / (len(duels) - 1))
+                memory.evidence[j, k] = log_factor(won, lost, 1 / (len(duels) - 1))
 
 
 @compiled
 def log_factor(wins, losses, weight):
     """Return the logarithm of 1 - w + w * mean / largest, for the duels of an arm."""
     n = wins + losses
-    largest = n * (negative_entropy(wins / n) if wins > losses else -log(2.0))
-    ratio = lgamma(wins + 1) + lgamma(losses + 1) - lgamma(n + 2) - largest
+    of_one = negative_entropy(wins / n) if wins > losses else -log(2.0)
+    mean = lgamma(wins + 1) + lgamma(losses + 1) - lgamma(n + 2)
+    ratio = mean - n * of_one
     scale = max(ratio, 0.0)  # the exponentials would overflow
-    return scale + log((1 - weight) * exp(-scale) + weight * exp(ratio - scale))
+    one = (1 - weight) * exp(-scale)
+    other = weight * exp(ratio - scale)
+    return scale + log(one + other)
 
 
 @dataclass(frozen=True, kw_only=True)

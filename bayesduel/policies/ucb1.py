@@ -20,6 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, pick
+from bayesduel.beliefs.query import met
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,
@@ -50,8 +51,8 @@ def select(belief, memory, t, rng):
         for i in range(n_arms):
             for j in range(n_arms):
                 if i != j:
-                    n = belief.wins[i, j] + belief.wins[j, i]
-                    index[i, j] = upper(belief.wins[i, j], n, t)
+                    wins = belief.wins[i, j]
+                    index[i, j] = upper(wins, met(belief, i, j), t)
         place = pick((index == index.max()).ravel(), rng)
         return place // n_arms, place % n_arms
     take_reward(memory.rewards, belief)

@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, pick
+from bayesduel.beliefs.query import new_duels, takes_part
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.policy import PairPolicy
@@ -58,10 +59,9 @@ def select(belief, memory, t, rng):
 @compiled
 def sum_leads(belief, memory):
     """Sum wins minus losses, of the arms of the last duel only where it is the only new one."""
-    new = belief.n_duels[0] - memory.seen[0]
-    memory.seen[0] = belief.n_duels[0]
+    new = new_duels(belief, memory.seen)
     for i in range(len(memory.lead)):
-        if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):
+        if takes_part(belief, new, i):
             memory.lead[i] = belief.wins[i].sum() - belief.wins[:, i].sum()
 
 

@@ -26,7 +26,7 @@ from scipy.special import expit, logit, stdtr, stdtrit
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.teams import Teams
-from bayesduel.data.votes import Votes, distinct
+from bayesduel.data.votes import Votes, distinct, pair_codes
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.records import Result
@@ -205,9 +205,7 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
 
 def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
-    low = np.minimum(votes.left, votes.right)
-    high = np.maximum(votes.left, votes.right)
-    pair = low.astype(np.int64) * duels.n_sides + high
+    pair = pair_codes(votes.left, votes.right, duels.n_sides)
     if votes.group is None or len(votes.groups) < 2:
         _, unit = distinct(pair)
         return unit, "pair"

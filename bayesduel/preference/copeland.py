@@ -34,10 +34,12 @@ ROUNDING = 1e-6  # how far P + P^T may be from 1, and the diagonal from 1/2
 def _opposed(block: np.ndarray) -> bool:
     """Return whether P + P^T = 1 holds, to within `ROUNDING`."""
     total = block + opposite(block)
-    return bool(total.max() <= 1 + ROUNDING and total.min() >= 1 - ROUNDING)
+    least = total.min()
+    most = total.max()
+    return bool(1 - ROUNDING <= least and most <= 1 + ROUNDING)
 
 
-def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
+def check_preference(P: "ArrayLike") -> np.ndarray:
     """Return `P` as an array of float64, having checked that it is a preference matrix.
 
     Parameters
@@ -45,8 +47,6 @@ def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
     P
         Shape (..., K, K), K >= 2, entries in [0, 1], ``P + P^T = 1``, diagonal 1/2 (both to
         within 1e-6, so that published matrices and float32 draws pass).
-    name
-        What to call it in messages.
 
     Raises
     ------
@@ -55,39 +55,37 @@ def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
     ValueError
         If it breaks one of the rules above; the message names the entry.
     """
-    array = numbers(P, name)
-    square = array.ndim >= 2 and array.shape[-1] == array.shape[-2]
-    if not square or array.shape[-1] < 2:
-        raise ValueError(f"{name} should have shape (..., K, K), K >= 2, got {array.shape}")
+    array = numbers(P, "P")
+    shape = array.shape
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
+        raise ValueError(f"P should have shape (..., K, K), K >= 2, got {shape}")
     if array.size == 0:
-        raise ValueError(f"{name} should hold at least one matrix, got shape {array.shape}")
+        raise ValueError(f"P should hold at least one matrix, got shape {shape}")
     for start, block in blocks(array):
         within = block.min() >= 0 and block.max() <= 1
         if within and _opposed(block):
             continue
         kept = (block >= 0) & (block <= 1)
-        _require(kept, "entries in [0, 1]", block, start, array.ndim, name)
+        _require(kept, "entries in [0, 1]", block, start, array.ndim)
         off = np.abs(block + opposite(block) - 1)
-        _require(off <= ROUNDING, "P[i, j] + P[j, i] = 1", block, start, array.ndim, name)
+        _require(off <= ROUNDING, "P[i, j] + P[j, i] = 1", block, start, array.ndim)
     diagonal = np.einsum("...ii->...i", array)
     off = np.abs(diagonal - 0.5)
     if not (off <= ROUNDING).all():
         worst = diagonal.flat[off.argmax()]
-        raise ValueError(f"{name} should have a diagonal of 1/2, got {worst}")
+        raise ValueError(f"P should have a diagonal of 1/2, got {worst}")
     return array
 
 
-def _require(
-    kept: np.ndarray, rule: str, block: np.ndarray, start: int, n_axes: int, name: str
-) -> None:
+def _require(kept: np.ndarray, rule: str, block: np.ndarray, start: int, n_axes: int) -> None:
     """Raise ValueError, which names the first entry of a block that breaks a rule."""
     if kept.all():
         return
     where = np.argwhere(~kept)[0]
     value = block[tuple(where)]
     where[0] += start
-    place = ", ".join(str(k) for k in where[-n_axes:])
-    raise ValueError(f"{name} should have {rule}, got {value} at [{place}]")
+    place = ", ".join(map(str, where[-n_axes:]))
+    raise ValueError(f"P should have {rule}, got {value} at [{place}]")
 
 
 def beats(P: "ArrayLike") -> np.ndarray:
@@ -124,7 +122,8 @@ def copeland_scores(P: "ArrayLike", ties: Literal["strict", "half"] = "strict") 
 def condorcet_winner(P: "ArrayLike") -> np.ndarray:
     """Return the arm that beats every other, or -1 where there is none; int, shape (...)."""
     winner = beats_all(P)
-    return np.where(winner.any(-1), winner.argmax(-1), -1)
+    found = winner.any(-1)
+    return np.where(found, winner.argmax(-1), -1)
 
 
 def beats_all(P: "ArrayLike") -> np.ndarray:
@@ -148,7 +147,8 @@ def smith_set(P: "ArrayLike") -> np.ndarray:
     descending = np.take_along_axis(points, order, axis=-1)
     held = np.cumsum(descending, axis=-1)
     r = np.arange(1, n_arms + 1)
-    most = r * (r - 1) / 2 + r * (n_arms - r)
+    among_themselves = r * (r - 1) / 2
+    most = among_themselves + r * (n_arms - r)
     last = (held == most).argmax(-1)  # place of the worst arm inside
     inside = np.arange(n_arms) <= last[..., None]
     out = np.empty(points.shape, dtype=bool)
@@ -225,5 +225,6 @@ def _closed_walks(linked: np.ndarray) -> np.ndarray:
         step = block.astype(np.float32)  # whole numbers up to K: exact
         paths = np.matmul(step, step).astype(float)
         closed = np.einsum("nij,nji->n", paths, step)
-        flat[start : start + len(block)] = closed.astype(np.int64)
+        stop = start + len(block)
+        flat[start:stop] = closed.astype(np.int64)
     return flat.reshape(out.shape)

@@ -102,8 +102,8 @@ def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     above = np.zeros((n_arms, n_subsets))  # above[a, S] = sum of cost[a, b] over b in S
     for b in range(n_arms):
         bit = 1 << b
-        without_b = subsets[:bit]
-        above[:, without_b + bit] = above[:, without_b] + cost[:, [b]]
+        without_b = above[:, :bit]
+        above[:, bit : 2 * bit] = without_b + cost[:, [b]]
     least = np.full(n_subsets, np.inf)
     least[0] = 0.0
     size = np.bitwise_count(subsets)

@@ -64,7 +64,8 @@ def random_walk_scores(P: "ArrayLike") -> np.ndarray:
         balance[:, -1, :] = 1.0  # one balance equation is redundant: the sum takes its place
         right = np.broadcast_to(unit, (len(block), n_arms, 1))
         law = np.linalg.solve(balance, right)[..., 0]
-        flat[start : start + len(block)] = np.maximum(law, 0.0)
+        stop = start + len(block)
+        flat[start:stop] = np.maximum(law, 0.0)
     return flat.reshape(out.shape)
 
 
@@ -114,7 +115,8 @@ def ranks(scores: "ArrayLike") -> np.ndarray:
     descending = np.take_along_axis(scores, order, axis=-1)
     places = np.arange(scores.shape[-1])
     place = np.broadcast_to(places, scores.shape).copy()
-    level = descending[..., 1:] == descending[..., :-1]
+    before = descending[..., :-1]
+    level = descending[..., 1:] == before
     place[..., 1:][level] = 0
     shared = np.maximum.accumulate(place, axis=-1)
     out = np.empty_like(shared)
@@ -132,7 +134,8 @@ def top_k(scores: "ArrayLike", k: int) -> np.ndarray:
     """
     scores = _check_scores(scores)
     n_arms = scores.shape[-1]
-    if isinstance(k, bool) or not isinstance(k, Real) or k not in range(1, n_arms + 1):
+    numeric = isinstance(k, Real) and not isinstance(k, bool)
+    if not numeric or k not in range(1, n_arms + 1):
         raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}")
     cut = n_arms - int(k)
     ascending_at_cut = np.partition(scores, cut, axis=-1)
@@ -142,6 +145,7 @@ def top_k(scores: "ArrayLike", k: int) -> np.ndarray:
 
 def _check_scores(scores: "ArrayLike") -> np.ndarray:
     array = numbers(scores, "scores")
-    if array.ndim < 1 or array.shape[-1] < 1 or np.isnan(array).any():
+    empty = array.ndim < 1 or array.shape[-1] < 1
+    if empty or np.isnan(array).any():
         raise ValueError(f"scores should have shape (..., K) without NaN, got {array.shape}")
     return array

@@ -87,11 +87,9 @@ def maximin(A: np.ndarray) -> np.ndarray:
     size = max(1, 4_000_000 // (m * m))
     for start in range(0, n, size):
         block = A[start : start + size]
-        scale = np.abs(block).max(axis=(1, 2))
-        open_ = np.flatnonzero(scale > 0)  # an all-tied game keeps the even mixture
+        open_, scaled = _scaled(block)  # an all-tied game keeps the even mixture
         if not len(open_):
             continue
-        scaled = block[open_] / scale[open_, None, None]
         found = solve(scaled)
         gain = _gain(scaled, found).max(1)
         certified = gain <= CERTIFICATE
@@ -99,6 +97,13 @@ def maximin(A: np.ndarray) -> np.ndarray:
             found[k] = linear_programme(scaled[k])
         mixtures[start + open_] = found
     return mixtures
+
+
+def _scaled(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which games are not all tied, indices, and these with max |A| = 1."""
+    scale = np.abs(A).max(axis=(1, 2))
+    open_ = np.flatnonzero(scale > 0)
+    return open_, A[open_] / scale[open_, None, None]
 
 
 def linear_programme(A: np.ndarray) -> np.ndarray:
@@ -145,19 +150,16 @@ def _by_few_arms(A: np.ndarray) -> np.ndarray:
     while len(live) and size <= m // 2:
         best_first = np.argsort(-gain, axis=1, kind="stable")
         chosen = best_first[:, :size]
-        few = _among(A, live, chosen)
-        scale = np.abs(few).max(axis=(1, 2))
-        solved = scale > 0
-        found = _follow_path(few[solved] / scale[solved, None, None])
+        rows, few = _scaled(_among(A, live, chosen))
         mixture = np.zeros((len(live), m))
-        rows = np.flatnonzero(solved)
-        mixture[rows[:, None], chosen[solved]] = found
+        mixture[rows[:, None], chosen[rows]] = _follow_path(few)
         games = A[live]
         gain = _gain(games, mixture)
         outside = gain.copy()
         np.put_along_axis(outside, chosen, -np.inf, axis=1)
-        sole = solved & (outside.max(axis=1) < -CERTIFICATE)
-        for k in np.flatnonzero(sole):
+        loses = outside.max(axis=1) < -CERTIFICATE
+        sole = np.zeros(len(live), dtype=bool)
+        for k in rows[loses[rows]]:
             mixed = mixture[k] > 0
             sole[k] = not _has_many(games[k], mixed)
         out[live[sole]] = mixture[sole]
@@ -169,8 +171,8 @@ def _by_few_arms(A: np.ndarray) -> np.ndarray:
     return out
 
 
-def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) -> np.ndarray:
-    """Follow the central path of each game (max |A| = 1) until its gap is below `gap`.
+def _follow_path(A: np.ndarray) -> np.ndarray:
+    """Follow the central path of each game (max |A| = 1) until its gap is below 1e-13.
 
     Where a game has many solutions the path leads to the middle of them, but only who walks
     in the middle of the path gets there: on the way each game is centred, until x s is the
@@ -186,16 +188,17 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
     floor = np.full(n, CENTRED_AT)  # gap to stop at before the next stage
     noted = x.copy()
     diagonal = np.arange(m)
-    for _ in range(max_iterations):
-        mu = (x[live] * s[live]).mean(1)
-        going = mu * m > gap
+    for _ in range(60):  # iterations at most
+        product = x[live] * s[live]
+        mu = product.mean(1)
+        going = mu * m > 1e-13
         if not going.any():
             break
         live = live[going]
         mu = mu[going, None]
         xs = x[live]
         ss = s[live]
-        product = xs * ss
+        product = product[going]
         gap_left = mu[:, 0] * m
         stage = floor[live]
         near = gap_left < 2 * stage
@@ -204,7 +207,7 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         centring_only = near & uneven & (stage == CENTRED_AT)
         pause = near & (stage == NOTED_AT)
         paused = live[pause]
-        noted[paused] = np.where(xs > ss, xs, 0.0)[pause]
+        noted[paused] = _support(xs[pause], ss[pause])
         floor[paused] = 0.0
         centred = near & (stage > 0) & ~pause & ~centring_only
         floor[live[centred]] = NOTED_AT
@@ -219,7 +222,8 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         s_ahead = ss + far * ds
         ahead = (x_ahead * s_ahead).mean(1, keepdims=True)
         least = np.clip(floor[live] / gap_left, 1e-6, 1.0)
-        centring = np.clip((ahead / mu) ** 3, least[:, None], 1.0)
+        asked = (ahead / mu) ** 3
+        centring = np.clip(asked, least[:, None], 1.0)
         # Corrector: what the predictor's curvature asks for, and as much centring as needed.
         target = centring * mu - product - dx * ds
         target = np.where(centring_only[:, None], mu - product, target)
@@ -227,7 +231,7 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         far = np.minimum(1.0, 0.995 * _free(xs, dx, ss, ds))
         x[live] = xs + far * dx
         s[live] = ss + far * ds
-    q = np.where(x > s, x, 0.0)  # strict complementarity: one of the two vanishes
+    q = _support(x, s)
     q /= q.sum(1, keepdims=True)
     noted /= noted.sum(1, keepdims=True)
     apart = np.abs(q - noted).max(1)
@@ -238,6 +242,11 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         if gain.max() <= CERTIFICATE:
             q[k] = noted[k]
     return q
+
+
+def _support(x: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Return x without what vanishes: of x and s one does (strict complementarity)."""
+    return np.where(x > s, x, 0.0)
 
 
 def _has_many(A: np.ndarray, mixed: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.votes import pair_codes
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.system.arguments import check_log, check_one_of, check_text, check_type
@@ -128,10 +129,8 @@ class MarginReplay(ScoreDuels):
             right = np.repeat(right, times)
             margin = np.repeat(margin, times)
         n_arms = duels.n_arms
-        first = np.minimum(left, right)
-        second = np.maximum(left, right)
-        order = np.lexsort((second, first))
-        cell = first.astype(np.int64) * n_arms + second
+        cell = pair_codes(left, right, n_arms)
+        order = np.argsort(cell, kind="stable")
         in_order = cell[order]
         pool = margin[order].astype(float)
         i, j = np.triu_indices(n_arms, 1)

@@ -23,6 +23,7 @@ __all__ = [
     "by_reader",
     "check_call",
     "check_flag",
+    "check_labels",
     "check_length",
     "check_log",
     "check_names",
@@ -142,6 +143,12 @@ def column_of(value: object, name: str) -> "np.ndarray":
     if column.ndim != 1:
         raise TypeError(f"{name} should be a list of numbers, got shape {column.shape}")
     return column
+
+
+def check_labels(arms: Any) -> None:
+    """Raise TypeError unless `arms` is a tuple of labels."""
+    if not isinstance(arms, tuple) or not all(isinstance(arm, str) for arm in arms):
+        raise TypeError(f"arms should be a tuple of labels, got {shown_value(arms)}")
 
 
 def labels_of(value: object, name: str) -> "list[str | None]":

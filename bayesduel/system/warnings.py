@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["BayesduelWarning", "warn"]
+__all__ = ["BayesduelWarning", "unwarned", "warn"]
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -19,6 +19,11 @@ class BayesduelWarning(UserWarning):
 def warn(message: str, category: type[Warning] = BayesduelWarning) -> None:
     """Warn at the line that called the package."""
     warnings.warn(message, category, skip_file_prefixes=_own_files())
+
+
+def unwarned() -> "warnings.catch_warnings[None]":
+    """Return a context in which the package warns of nothing: for fits of parts of a log."""
+    return warnings.catch_warnings(action="ignore", category=BayesduelWarning)
 
 
 @cache

@@ -36,18 +36,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the search begins at the first pair whether the number of duels it is for was set or not"
     ),
     (
-        "bayesduel/policies/self_sparring.py",
-        "new = belief.n_duels[0] - memory.seen[0]",
-        "- -> +",
-    ): "sums rows of the tally anew that the last duel has not changed",
-    (
         "bayesduel/policies/top_k/active_ranking.py",
-        "sd = sqrt(memory.scatter.sum() / max(memory.duels.sum() - n_arms, 1))",
+        "freedom = max(memory.duels.sum() - n_arms, 1)",
         "1 -> 2",
     ): "each of two or more arms has had two duels by then",
-    (
-        "bayesduel/policies/top_k/hybrid_thresholds.py",
-        "margins.n_duels[0] = n * len(sd)",
-        "* -> /",
-    ): "read only where all margins are 1/2 or -1/2, which has probability 0",
 }

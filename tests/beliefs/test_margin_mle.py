@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from bayesduel.margins.newton import profile
+from bayesduel.margins.tallies import Moments
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic, objective
@@ -193,6 +194,7 @@ def test_a_pair_at_the_floor_has_the_density_of_the_floor():
     n, mean = np.array([[0.0, 4.0], [4.0, 0.0]]), margins.mean() * np.array([[0, 1.0], [-1.0, 0]])
     scatter = ((margins - margins.mean()) ** 2).sum() * (1 - np.eye(2))
     scores = np.array([[0.5, -0.5], [0.1, 0.4]])
-    values = [profile(n, mean, scatter, 1.0, floor, 0.0, score) for score in scores]
+    moments = Moments(n, mean, scatter, scatter / 4, 1.0, floor, 0.0)
+    values = [profile(moments, score) for score in scores]
     logs = [stats.norm.logpdf(margins, a - b, floor**0.5).sum() for a, b in scores]
     assert values[1] - values[0] == pytest.approx(logs[0] - logs[1], rel=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesduel.margins.moments import sample_moments
 from bayesduel.margins.newton import profile
 from bayesduel.margins.tallies import pair_variances
 from bayesduel.margins.update import FEWEST_ARMS, nothing_kept, renew, update
@@ -71,11 +72,9 @@ def test_pairs_that_met_once_count_in_the_followed_fit():
 
 def test_the_update_is_the_inverse_of_the_new_matrix():
     margins, _ = dealt(26, 5, 5)
-    mean, scatter, variance = np.zeros((3, 26, 26))
-    pooled, floor = pair_variances(margins, 0.0, mean, scatter, variance)
     score = fit_margins(margins).score
     kept = nothing_kept(26)
-    assert renew(margins.n, mean, scatter, pooled, floor, 0.0, score, kept)
+    assert renew(sample_moments(margins, 0.0), score, kept)
 
     def inverse(weight):
         return np.linalg.inv((np.diag(weight.sum(axis=1)) - weight)[1:, 1:])
@@ -96,14 +95,13 @@ def test_a_duel_renews_the_weight_of_its_pair_at_the_scores_before_it():
     record_margin(margins, i, j, 0.7)
     rule.scores(margins, memory)
     assert memory.kept.age[0] > 0
-    mean, scatter, variance = np.zeros((3, 26, 26))
-    pooled, floor = pair_variances(margins, 0.0, mean, scatter, variance)
+    moments = sample_moments(margins, 0.0)
 
     def value(one, other):
         score = start.copy()
         score[i] += one
         score[j] += other
-        return profile(margins.n, mean, scatter, pooled, floor, 0.0, score)
+        return profile(moments, score)
 
     mixed = value(h, h) - value(h, -h) - value(-h, h) + value(-h, -h)
     assert memory.kept.weight[i, j] == pytest.approx(-mixed / (4 * h * h), rel=1e-3)

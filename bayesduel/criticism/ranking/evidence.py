@@ -211,7 +211,8 @@ class PairModel:
         nodes = [self._node(start, second)]
         for direction in (-step, step):
             here = nodes[0]
-            behind = nodes[min(1, len(nodes) - 1)]  # of the way back: the first node on its side
+            next_to_start = min(1, len(nodes) - 1)
+            behind = nodes[next_to_start]  # of the way back: the first node on its side
             size = start
             # Logarithm of the first size, beyond which no node is: 8
             while abs(size) < 8.0:
@@ -230,12 +231,14 @@ class PairModel:
     def _node(self, log_size: float, second: float) -> Node:
         """Return the normal approximation given both sizes; its weight is the log density."""
         scale, spread, prior = self._sizes(log_size, second)
-        precision = np.full(self.log.n_arms + 1, scale**-2.0)
+        size = self.log.n_arms + 1
+        precision = np.full(size, scale**-2.0)
         precision[-1] = ORDER**-2.0
         mode, value, factor = self._climbed(precision, spread)
         of_prior = 0.5 * np.log(precision).sum()
         of_posterior = np.log(np.diag(factor)).sum()
-        log_weight = prior + value + (of_prior - of_posterior)
+        volume = of_prior - of_posterior
+        log_weight = prior + value + volume
         return Node(mode, precision, log_size, spread, log_weight)
 
     def _sizes(self, log_size: float, second: float) -> tuple[float, float, float]:
@@ -252,7 +255,8 @@ class PairModel:
             square = spread**2
             # Half-normal of scale 1: typical margins differ by a factor of e either way. `second`
             # is the logarithm of the spread.
-            prior += 0.5 * np.log(2 / np.pi) - 0.5 * square
+            constant = 0.5 * np.log(2 / np.pi)
+            prior += constant - 0.5 * square
             prior += second
             scale = size * float(np.exp(-square))
             return scale, spread, prior
@@ -360,7 +364,8 @@ def _off_the_saddle(bent: np.ndarray, precision: np.ndarray) -> np.ndarray:
     """
     curvatures, directions = eigh(bent)  # of the lower triangle
     rising = directions[:, curvatures < 0.0]
-    moved = np.linspace(0.0, 1.0, len(precision)) / np.sqrt(precision)
+    by_arm = np.linspace(0.0, 1.0, len(precision))
+    moved = by_arm / np.sqrt(precision)
     return rising @ (rising.T @ moved)
 
 

@@ -68,6 +68,21 @@ class Reach(NamedTuple):
 
 
 @compiled
+def pair_of(
+    kind: int,
+    coefficients: np.ndarray,
+    spread: float,
+    i: int,
+    j: int,
+    n: np.ndarray,
+    won: np.ndarray,
+) -> Pair:
+    """Return what is known of the pair of two arms, given all scores and the side advantage."""
+    d = coefficients[i] - coefficients[j]
+    return Pair(kind, d, spread, coefficients[-1], n, won)
+
+
+@compiled
 def odds_of(pair: Pair, z: float) -> float:
     """Return the log odds of a pair on neutral ground."""
     if pair.kind == UNEVEN:
@@ -281,14 +296,12 @@ def of_scores(
     total = 0.0
     gradient[:] = 0.0
     information[:] = 0.0
-    order = coefficients[-1]
     for place in range(len(first)):
         i = first[place]
         j = second[place]
-        d = coefficients[i] - coefficients[j]
-        pair = Pair(kind, d, spread, order, n[place], won[place])
+        pair = pair_of(kind, coefficients, spread, i, j, n[place], won[place])
         if kind == ONE_SCORE:
-            g, g_order, h, h_both, h_order, value = duels_of(pair, d)
+            g, g_order, h, h_both, h_order, value = duels_of(pair, pair.d)
         else:
             reach = reach_of(pair, modes[place])
             modes[place] = reach.mode
@@ -354,25 +367,22 @@ def draw_odds(
     goes against the order, of ``RANKS``. The others as in :func:`of_scores`.
     """
     n_arms = len(coefficients) - 1
-    order = coefficients[-1]
     odds = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            d = coefficients[i] - coefficients[j]
             z = normal[i, j]
             if kind == RANKS:
                 deviations = normal[j, i] / np.sqrt(2.0)
                 level = 0.5 * (1.0 + erf(deviations))
                 z = -abs(z) if level < exceptions else abs(z)
-            pair = Pair(kind, d, spread, order, NO_DUELS, NO_DUELS)
+            pair = pair_of(kind, coefficients, spread, i, j, NO_DUELS, NO_DUELS)
             odds[i, j] = odds_of(pair, z)
     if kind == ONE_SCORE:
         return odds - odds.T
     for place in range(len(first)):
         i = first[place]
         j = second[place]
-        d = coefficients[i] - coefficients[j]
-        pair = Pair(kind, d, spread, order, n[place], won[place])
+        pair = pair_of(kind, coefficients, spread, i, j, n[place], won[place])
         odds[i, j] = draw_met(pair, exceptions, modes, place, uniform[place])
     return odds - odds.T
 

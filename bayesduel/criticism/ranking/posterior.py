@@ -135,7 +135,8 @@ class RankingPosterior:
     @property
     def top_cycle(self) -> tuple[str, ...]:
         """The arms that are in the top cycle with probability one half or more."""
-        return tuple(arm for arm, chance in self.p_in_top_cycle.items() if chance >= 0.5)
+        chances = self.p_in_top_cycle
+        return tuple(arm for arm in chances if chances[arm] >= 0.5)
 
 
 def ranking_posterior(
@@ -169,17 +170,18 @@ def ranking_posterior(
     total = np.zeros((n_arms, n_arms))
     better = np.zeros_like(total)
     ahead = np.empty((n_draws, len(log.first)), dtype=bool)
+    met = log.first, log.second
     for row, odds in enumerate(_drawn(models, weights, n_draws, rng)):
         total += odds
         better += odds > 0
-        ahead[row] = odds[log.first, log.second] > 0
+        ahead[row] = odds[met] > 0
         in_top[row] = top_cycle_of(odds)
         share[row] = cyclic_share_of(odds)
         cyclic[row] = has_cycle(odds, least)
     condorcet = in_top.sum(axis=1) == 1
-    low, high = np.quantile(share, TAILS95)
+    low, high = map(float, np.quantile(share, TAILS95))
     return RankingPosterior(
-        cyclic_share=CyclicShare(mean=float(share.mean()), lower=float(low), upper=float(high)),
+        cyclic_share=CyclicShare(mean=float(share.mean()), lower=low, upper=high),
         model_weights=dict(zip(models, map(float, weights), strict=True)),
         p_condorcet_winner=float(condorcet.mean()),
         p_material_cycle=float(cyclic.mean()),
@@ -195,17 +197,19 @@ def ranking_posterior(
 
 def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarray:
     """Return the probability of each model; that of ranks by `most`, where it is negligible."""
+    prior = {name: np.log(share) for name, share in PRIOR.items()}
     logs = {}
     for name, model in models.items():
         if name not in OF_RANKS:
-            logs[name] = model.log_evidence + np.log(PRIOR[name])
+            logs[name] = model.log_evidence + prior[name]
     # 20 nats of evidence below another model, at which a model has no weight
     least = max(logs.values()) - 20.0
     for name in OF_RANKS:
         evidence = most if most < least else models[name].log_evidence
-        logs[name] = evidence + np.log(PRIOR[name])
+        logs[name] = evidence + prior[name]
     found = np.array([logs[name] for name in models])
-    return np.exp(found - np.logaddexp.reduce(found))
+    total = np.logaddexp.reduce(found)
+    return np.exp(found - total)
 
 
 def _drawn(

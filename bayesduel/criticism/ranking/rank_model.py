@@ -81,10 +81,12 @@ class Sides:
         for k, size in enumerate(sizes):
             _, mode, deviation = self._without_sides(size)
             self.order[k] = mode, deviation
-            by_leader = of_ranks(log.n, log.won, self.spread[k], mode)
+            spread = self.spread[k]
+            by_leader = of_ranks(log.n, log.won, spread, mode)
             first, second = by_leader.T
             self.half[k] = (first - second) / 2
-            middle = (first.sum() + second.sum()) / 2
+            both = first.sum() + second.sum()
+            middle = both / 2
             middle += _log_prior(size) + np.log(step)
             middle += _log_of_order(mode, deviation)
             self.middle[k] = middle
@@ -124,12 +126,13 @@ class Sides:
         gradient = np.zeros(len(scores))
         bent = np.zeros((len(scores), len(scores)))
         spread = float(np.sqrt(2.0) * np.exp(size))
+        modes = self._modes
         value = 0.0
         of_prior = ORDER**-2.0
         information = of_prior
         # 20 steps of Newton's method for the side advantage at most: it takes 3 to 6
         for _ in range(20):
-            value = of_scores(FREE, *log.pairs, scores, spread, self._modes, gradient, bent)
+            value = of_scores(FREE, *log.pairs, scores, spread, modes, gradient, bent)
             # What is integrated out may bend the density the wrong way: that of the prior is left.
             information = max(bent[-1, -1], 0.0) + of_prior
             pull = scores[-1] * of_prior
@@ -214,11 +217,14 @@ class RankModel:
         """Return `n` draws: minus the places of the arms and the side advantage, and the sizes."""
         found, _ = self._particles
         drawn = [found]
-        while len(found.orders) * len(drawn) < n:
+        n_particles = len(found.orders)
+        while n_particles * len(drawn) < n:
             found = self._moved(found, 1.0)
             drawn.append(found)
-        together = Particles(*map(np.concatenate, zip(*drawn, strict=True)))
-        which = rng.permutation(len(together.orders))[:n]
+        fields = zip(*drawn, strict=True)
+        together = Particles(*map(np.concatenate, fields))
+        in_random_order = rng.permutation(len(together.orders))
+        which = in_random_order[:n]
         orders, nodes, exceptions = together.at(which)
         mode, deviation = self.sides.order[nodes].T
         order = mode + deviation * rng.standard_normal(n)
@@ -282,8 +288,9 @@ class RankModel:
         weights = np.exp(logs - largest)
         sums = np.cumsum(weights, axis=1)
         total = sums[:, -1:]
-        level = self._rng.random((n, 1)) * total
-        return (sums < level).sum(axis=1)
+        uniform = self._rng.random((n, 1))
+        below = sums < uniform * total
+        return below.sum(axis=1)
 
     def _exception_rates(self, found: Particles, signs: np.ndarray, power: float) -> np.ndarray:
         """Return the probability of an exception for each particle, drawn given the rest.
@@ -297,16 +304,17 @@ class RankModel:
         n_along = len(self.log.n) - n_against
         shape = (1.0 + n_against, 1.0 + n_along)
         below = betainc(*shape, MOST_EXCEPTIONS)
-        level = self._rng.random(len(n_against)) * below
-        return betaincinv(*shape, level)
+        uniform = self._rng.random(len(n_against))
+        return betaincinv(*shape, uniform * below)
 
 
 def _resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return which particles are kept, by systematic resampling."""
     n = len(weights)
     sums = np.cumsum(weights) / weights.sum()
-    level = (np.arange(n) + rng.random()) / n
-    return np.searchsorted(sums, level).clip(max=n - 1)
+    evenly = np.arange(n) + rng.random()
+    kept = np.searchsorted(sums, evenly / n)
+    return kept.clip(max=n - 1)
 
 
 @compiled
@@ -331,7 +339,9 @@ def place_arms(
                 if met < 0:
                     continue
                 ahead = favour[particle, met]
-                logs[k + 1] -= ahead if arm < other else -ahead
+                if arm > other:
+                    ahead = -ahead
+                logs[k + 1] -= ahead
             weights = np.exp(logs - logs.max())
             sums = np.cumsum(weights)
             level = uniform[particle, arm] * sums[-1]
@@ -364,8 +374,9 @@ def _step(slopes: np.ndarray, most: float) -> float:
 
     def excess(step: float) -> float:
         weights = np.exp(step * below_largest)
+        total = weights.sum()
         squares = (weights**2).sum()
-        effective = float(weights.sum() ** 2 / squares)
+        effective = float(total**2 / squares)
         return effective / len(slopes) - KEPT
 
     if excess(most) >= 0:

@@ -15,7 +15,8 @@ def headline_words(found: RankingPosterior, noun: str = "arm") -> str:
     one = found.p_one_ranking
     share = found.cyclic_share
     weights = found.model_weights
-    if one >= SURE and weights["uneven ranking"] + weights["ranks alone"] >= 0.5:
+    uneven = weights["uneven ranking"] + weights["ranks alone"]
+    if one >= SURE and uneven >= 0.5:
         return (
             f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
             f"pair: scores explain {_explained(share)} {preferences}."
@@ -43,8 +44,9 @@ def size_words(found: RankingPosterior, noun: str = "arm") -> str:
     best = max(found.p_in_top_cycle.values())
     sure = found.p_condorcet_winner
     if len(top) == 1 and sure >= 0.5:
-        first = f"{shorten(top[0], SENTENCE)} beats every other {noun} with probability"
-        first = f"{first} {percent(min(sure, best))} %."
+        winner = shorten(top[0], SENTENCE)
+        chance = percent(min(sure, best))
+        first = f"{winner} beats every other {noun} with probability {chance} %."
     elif sure >= 0.5:
         first = (
             f"One {noun} beats every other with probability {percent(sure)} %, but the log does "
@@ -64,9 +66,9 @@ def size_words(found: RankingPosterior, noun: str = "arm") -> str:
 def advice_words(found: RankingPosterior, noun: str = "arm") -> str:
     """Return what to report."""
     nouns = plural(noun)
-    if found.p_one_ranking >= SURE or found.p_material_cycle <= 1 - SURE:
-        if found.p_one_ranking >= SURE:
-            return f"Use the ranking; under it all winner criteria name the same {noun}."
+    if found.p_one_ranking >= SURE:
+        return f"Use the ranking; under it all winner criteria name the same {noun}."
+    if found.p_material_cycle <= 1 - SURE:
         return (
             "A ranking is a fair summary: cycles of that size can be ignored. Take win "
             "probabilities of single pairs from a model that allows cycles."
@@ -107,13 +109,16 @@ def model_words(found: RankingPosterior, unit: str, noun: str = "arm") -> str:
 
 def _explained(share: CyclicShare) -> str:
     """Return what scores explain, as an interval."""
-    return f"between {100 * (1 - share.upper):.0f} and {100 * (1 - share.lower):.0f} %"
+    least = 1 - share.upper
+    most = 1 - share.lower
+    return f"between {100 * least:.0f} and {100 * most:.0f} %"
 
 
 def _size(share: CyclicShare) -> str:
     """Return the share with its interval, or the interval alone where it is wide."""
-    ends = f"{100 * share.lower:.0f} and {100 * share.upper:.0f}"
+    low = f"{100 * share.lower:.0f}"
+    high = f"{100 * share.upper:.0f}"
     # Width of the interval of the share, from which the log says little about it: 0.25
     if share.upper - share.lower > 0.25:
-        return f"Between {ends} %"
-    return f"{100 * share.mean:.0f} % [{ends.replace(' and ', ', ')}]"
+        return f"Between {low} and {high} %"
+    return f"{100 * share.mean:.0f} % [{low}, {high}]"

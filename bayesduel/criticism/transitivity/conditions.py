@@ -15,6 +15,7 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.triads import Triads, as_cyclic, measured
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import VoteUnits, units_of
+from bayesduel.data.votes import pair_codes
 
 if TYPE_CHECKING:
     from bayesduel.models.term import Part
@@ -36,7 +37,8 @@ def condition_terms(duels: Duels) -> "dict[str, Part]":
     found: dict[str, Part] = {}
     if votes is None:
         return {}
-    if votes.time is not None and len(np.unique(votes.time)) > 1:
+    moments = () if votes.time is None else np.unique(votes.time)
+    if len(moments) > 1:
         found["time"] = TimeVarying()
     if votes.category is not None and len(votes.categories) > 1:
         found["category"] = CategoryEffects()
@@ -67,8 +69,9 @@ def conditional_p_value(
     from bayesduel.models import BradleyTerry, SideAdvantage
 
     terms = condition_terms(duels)
+    names = tuple(terms)
     if not terms:
-        return (), float("nan")
+        return names, float("nan")
     model = BradleyTerry()
     if design.has_order:
         model = model + SideAdvantage()
@@ -80,31 +83,30 @@ def conditional_p_value(
                 duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed, log_likelihood=False
             )
         except ValueError:
-            return tuple(terms), float("nan")
+            return names, float("nan")
     settled = model.settled(duels)
     posterior = rows_of_columns(made.drawn.posterior, slice(DRAWS))
     votes: Any = duels.votes
     voted = votes.weight > 0
     decided = np.flatnonzero((votes.outcome != 0) & voted)
     cells = settled.cells(duels, each=True).take(decided)
-    win = settled.outcomes(posterior, cells.data)["win"]
+    chances = settled.outcomes(posterior, cells.data)
     rng = np.random.default_rng(seed)
     n = np.asarray(cells.data["n"], dtype=np.int64)
-    left = votes.left[decided].astype(np.int64)
-    right = votes.right[decided].astype(np.int64)
-    low = np.minimum(left, right)
-    high = np.maximum(left, right)
-    win = np.where(left == low, win, 1 - win)
+    left = votes.left[decided]
+    right = votes.right[decided]
+    left_wins = chances["win"]
+    win = np.where(left < right, left_wins, 1 - left_wins)
     if role is None:
         of_low = rng.binomial(n, win)
+        pair = pair_codes(left, right, design.n_arms)
     else:
         units = units_of(duels, role)
         kept = units.points(units.outcome) != 0
-        of_low = _majorities(units, kept, n, win, votes.weight[decided], rng)
-        low = units.low[kept]
-        high = units.high[kept]
-    pairs = design.first * design.n_arms + design.second
-    pair = low * design.n_arms + high
+        weight = votes.weight[decided]
+        of_low = _majorities(units, kept, n, win, weight, rng)
+        pair = pair_codes(units.low[kept], units.high[kept], design.n_arms)
+    pairs = pair_codes(design.first, design.second, design.n_arms)
     by_pair = grouped(np.searchsorted(pairs, pair), len(pairs))
     won = np.ascontiguousarray(of_low @ by_pair, dtype=float)
     replicated = measured(design, triads, won, first_wins)[:, 0]
@@ -112,12 +114,13 @@ def conditional_p_value(
     of_log = measured(design, triads, won_in_log[None], first_wins)
     observed = of_log[0, 0]
     n_logs = 1 + len(replicated)
-    no_more_cyclic = 1 + as_cyclic(-replicated, -observed).sum()
+    no_more_cyclic = as_cyclic(-replicated, -observed)
+    n_no_more_cyclic = 1 + no_more_cyclic.sum()
     # Share of logs no more cyclic than this one, 0.025: the other tail, two-sided 95 %
-    if no_more_cyclic <= 0.025 * n_logs:
-        return tuple(terms), float("nan")
+    if n_no_more_cyclic <= 0.025 * n_logs:
+        return names, float("nan")
     n_as_cyclic = 1 + as_cyclic(replicated, observed).sum()
-    return tuple(terms), float(n_as_cyclic / n_logs)
+    return names, float(n_as_cyclic / n_logs)
 
 
 def _majorities(
@@ -133,11 +136,13 @@ def _majorities(
     These have a majority in the log, so their votes are drawn again where they are level, up to
     `AGAIN` times; then one is drawn at random.
     """
-    points = units.points(2 * rng.binomial(n, win) - weight)
+    won = rng.binomial(n, win)
+    points = units.points(2 * won - weight)
     for _ in range(AGAIN):
         level = (points == 0) & kept
         level_once = level.any(axis=0)
-        rows = np.flatnonzero(level_once[units.place])
+        of_level = level_once[units.place]
+        rows = np.flatnonzero(of_level)
         if not len(rows):
             break
         won = rng.binomial(n[rows], win[:, rows])

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
-from bayesduel.data.votes import distinct
+from bayesduel.data.votes import distinct, unordered
 from bayesduel.inference.design import laplacian
 
 __all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
@@ -59,12 +59,20 @@ class DecidedDuels:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
         return np.bincount(self.pair, values, len(self.first))
 
+    def moments(self, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of what the first arm of each pair wins, given its chances.
+
+        chance: of each cell, shape (n_cells,).
+        """
+        expected = self.n * chance
+        variance = expected * (1 - chance)
+        return self.by_pair(expected), self.by_pair(variance)
+
 
 def design_of(duels: Duels) -> DecidedDuels:
     """Return the decided duels of a log, each vote counted."""
     cells = duels.cells
-    low = np.minimum(cells.left, cells.right).astype(np.int64)
-    high = np.maximum(cells.left, cells.right).astype(np.int64)
+    low, high = unordered(cells.left.astype(np.int64), cells.right.astype(np.int64))
     low_first = cells.left == low
     side = np.where(low_first, 1.0, -1.0) * duels.ordered
     won = np.where(low_first, cells.left_wins, cells.right_wins)
@@ -106,7 +114,7 @@ def _gather(
     order = _order_status(n_arms, low, high, side, n, won)
     forth = pairs[side > 0]
     back = pairs[side < 0]
-    n_both = len(np.intersect1d(forth, back))
+    both_ways = np.intersect1d(forth, back)
     if order != "estimated":
         side = np.zeros(len(side))
     cell, place = distinct(pairs, side.astype(np.int64))
@@ -122,7 +130,7 @@ def _gather(
         n=np.bincount(place, n, n_cells).astype(float),
         won=np.bincount(place, won, n_cells).astype(float),
         order=order,
-        both_ways=n_both / max(len(pairs), 1),
+        both_ways=len(both_ways) / max(len(pairs), 1),
     )
 
 
@@ -133,18 +141,18 @@ def _order_status(
     from scipy.sparse import csgraph, csr_array
 
     lost = n - won
-    first_won = (won * (side > 0) + lost * (side < 0)).sum()
+    forth = won * (side > 0)
+    back = lost * (side < 0)
+    first_won = (forth + back).sum()
     sided = (n * (side != 0)).sum()
     if not 0 < first_won < sided:
         return "not recorded"
-    pair = low * n_arms + high
-    cell = pair * 3 + side.astype(np.int64)
-    n_cells = len(np.unique(cell))
+    cell, _ = distinct(low, high, side.astype(np.int64))
     ones = np.ones(len(low))
     edges = csr_array((ones, (low, high)), shape=(n_arms, n_arms))
     n_components, _ = csgraph.connected_components(edges, directed=False)
     n_scores = n_arms - n_components
-    if n_cells <= n_scores + 1:
+    if len(cell) <= n_scores + 1:
         return "not identified"
     information = _profile_information(n_arms, low, high, side, n)
     return "estimated" if information >= LEAST_INFORMATION else "not identified"

@@ -89,7 +89,8 @@ class CycleEvidence:
     @property
     def expected_interval(self) -> tuple[float, float]:
         """The 95 % interval of the number of cyclic triads in replicated logs."""
-        low, high = np.quantile(self.replicated[:, 1], TAILS95)
+        cyclic = self.replicated[:, 1]
+        low, high = np.quantile(cyclic, TAILS95)
         return float(low), float(high)
 
 
@@ -119,7 +120,8 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
         )
     won = design.by_pair(design.won)[None]
     observed = measured(design, triads, won, scores.first_wins)[0]
-    counted = measured(design, triads, won, 0.5)[0] / triads.share
+    counted = measured(design, triads, won, 0.5)[0]
+    _, n_cyclic, n_decided = map(float, counted / triads.share)
     # 400 replicated logs: the smallest p-value is 1 / 401
     # 10,000 pairs that met, from which fewer logs are drawn: 50 of 19,900 take a second
     # 50 logs then: the smallest p-value is 1 / 51, below 0.05
@@ -128,7 +130,8 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
     parts = [measured(design, triads, part, scores.first_wins) for part in logs]
     replicated = np.concatenate(parts)
     n_as_cyclic = as_cyclic(replicated[:, 0], observed[0]).sum()
-    scale = np.array([1.0, 1 / triads.share, 1 / triads.share])
+    of_all = 1 / triads.share
+    scale = np.array([1.0, of_all, of_all])
     statistic, cyclic, decided = map(float, observed * scale)
     return CycleEvidence(
         p_value=float((1 + n_as_cyclic) / (1 + n_draws)),
@@ -142,5 +145,5 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
         unit=unit,
         order=design.order,
         scores=scores,
-        unadjusted=(float(counted[1]), float(counted[2])),
+        unadjusted=(n_cyclic, n_decided),
     )

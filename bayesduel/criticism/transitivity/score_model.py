@@ -41,8 +41,9 @@ class ScoreModel:
         """The 95 % posterior interval of :attr:`first_wins`."""
         # 2,000 draws of a side advantage: the ends of its interval to 3 % of a standard deviation
         rng = np.random.default_rng(0)
-        drawn = self._model.draw(2000, rng).coefficients[:, -1]
-        low, high = expit(np.quantile(drawn, TAILS95))
+        drawn = self._model.draw(2000, rng)
+        side_advantage = drawn.coefficients[:, -1]
+        low, high = expit(np.quantile(side_advantage, TAILS95))
         return float(low), float(high)
 
     def chances(self, left: np.ndarray, right: np.ndarray, side: np.ndarray | float) -> np.ndarray:
@@ -62,7 +63,8 @@ class ScoreModel:
 
     def _arms_of_cells(self) -> tuple[np.ndarray, np.ndarray]:
         design = self.design
-        return design.first[design.pair], design.second[design.pair]
+        pair = design.pair
+        return design.first[pair], design.second[pair]
 
     def replicate(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield `n` logs of posterior draws in parts: duels won by pair, (part, n_pairs)."""

@@ -97,9 +97,7 @@ def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.n
     """
     by_side = [design.side > 0, design.side < 0]
     even = np.select(by_side, [first_wins, 1 - first_wins], 0.5)
-    expected = design.n * even
-    mean = design.by_pair(expected)
-    variance = design.by_pair(expected * (1 - even))
+    mean, variance = design.moments(even)
     z = (won - mean) / np.sqrt(variance)
     return np.where(np.abs(z) < LEVEL, 0.0, z)
 

@@ -101,7 +101,8 @@ def _source(con: duckdb.DuckDBPyConnection, address: str) -> str:
     name = shown_address(address)
     path = place.partition("?")[0]
     base, _, table = address.rpartition("::")
-    reader = next((r for end, r in READERS.items() if re.search(f"{end}$", path)), "")
+    readers = [READERS[ending] for ending in READERS if re.search(f"{ending}$", path)]
+    reader = readers[0] if readers else ""
     if scheme in WEB and not reader:
         raise ValueError(f"{name}: should end in .parquet, .csv or .tsv (plain, .gz or .zst)")
     if scheme not in WEB and not (table and ADDRESS.match(base)):

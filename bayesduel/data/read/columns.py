@@ -28,6 +28,9 @@ __all__ = [
     "bare",
     "has_word",
     "plain",
+    "rows_by_role",
+    "shared_end",
+    "shared_start",
     "side_of",
     "take",
     "texts_in",
@@ -142,8 +145,10 @@ class Roles:
 
         but: columns that are not of the file, which a shape says what they are.
         """
-        named = self.words
-        guessed = [f"{r}={c}" for r, c in named.items() if r in self.guessed and c not in but]
+        guessed = []
+        for role, column in self.words.items():
+            if role in self.guessed and column not in but:
+                guessed.append(f"{role}={column}")
         return f"{', '.join(guessed)} (guessed)" if guessed else ""
 
 
@@ -153,6 +158,38 @@ class Columns:
 
     taken: dict[str, str]
     tallied: ClassVar[bool] = False
+
+
+def shared_start(names: Sequence[str]) -> str:
+    """Return the letters that all of several names start with."""
+    first = min(names, default="")
+    last = max(names, default="")
+    if last.startswith(first):
+        return first
+    return first[: _first_difference(first, last)]
+
+
+def shared_end(names: Sequence[str]) -> str:
+    """Return the letters that all of several names end with."""
+    backwards = [name[::-1] for name in names]
+    return shared_start(backwards)[::-1]
+
+
+def _first_difference(first: str, second: str) -> int:
+    """Return the place of the first letter in which two words differ, or 0."""
+    for k, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return k
+    return 0
+
+
+def rows_by_role(source: Any, columns: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the texts of each row of a source by role, given the column of each role."""
+    texts = {}
+    for role, column in source.texts(Columns(columns)).items():
+        texts[role] = column.texts
+    rows = zip(*texts.values(), strict=True)
+    return [dict(zip(texts, row, strict=True)) for row in rows]
 
 
 def plain(name: str) -> str:

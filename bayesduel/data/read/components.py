@@ -44,8 +44,10 @@ def _separating(source: Any, roles: Roles, parts: Sequence[Sequence[str]]) -> st
         if column in used:
             continue
         read = source.texts(Columns({"left": roles.left, "by": column}))
-        arms = np.array([part_of.get(arm.strip(), -1) for arm in read["left"].values] + [-1])
-        part = arms[read["left"].code]
+        left = read["left"]
+        places = [part_of.get(arm.strip(), -1) for arm in left.values]
+        by_code = np.array([*places, -1])
+        part = by_code[left.code]
         value = read["by"].code
         known = (part >= 0) & (value >= 0)
         pairs = np.unique(np.stack([part[known], value[known]]), axis=1)

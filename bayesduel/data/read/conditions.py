@@ -48,7 +48,9 @@ def keep_where(
     Raises ValueError if the condition cannot be decided.
     """
     used = [c for c in columns if c.casefold() in where.casefold()]
-    typed = "".join(f", TRY_CAST({_text(c)} AS {_type(con, c)}) AS {name_of(c)}" for c in used)
+    typed = ""
+    for column in used:
+        typed += f", TRY_CAST({_text(column)} AS {_type(con, column)}) AS {name_of(column)}"
     rows = f"SELECT row_of_file{typed} FROM records"
     kept = f"SELECT row_of_file FROM ({rows}) WHERE (\n{where}\n)"
     open_rows = f"SELECT count(*) FROM ({rows}) WHERE (\n{where}\n) IS NULL"
@@ -68,7 +70,8 @@ def _unknown_column(error: duckdb.Error, columns: Sequence[str], where: str) -> 
     if found is None:
         return ""
     word = found[1]
-    as_text = re.sub(rf'"{re.escape(word)}"|\b{re.escape(word)}\b', f"'{word}'", where)
+    escaped = re.escape(word)
+    as_text = re.sub(rf'"{escaped}"|\b{escaped}\b', f"'{word}'", where)
     return (
         f"{by_reader('where', '--where')} names {word!r}, which is not a column"
         f"{did_you_mean(word, columns) or '.'} A text stands in single quotes: {as_text}; "

@@ -260,7 +260,9 @@ class FileSource(Source):
                 return {role: Coded([], nothing) for role in columns.taken}
             values = first.combine_chunks().columns
             self._first |= dict(zip(read, values, strict=True))
-        asked = {role: self._first[name].slice(0, n) for role, name in columns.taken.items()}
+        asked = {}
+        for role, name in columns.taken.items():
+            asked[role] = self._first[name].slice(0, n)
         batches = pa.table(asked).to_batches()
         return coded(batches, columns.taken, lenient=True)
 
@@ -514,7 +516,7 @@ class FileSource(Source):
         unused: dict[str, None] = {}
         for file in self._files[1:]:
             ours = self._columns_of(file)
-            differ = {name for name in ours if everything.get(name, ours[name]) != ours[name]}
+            differ = {name for name, kind in ours.items() if everything.get(name, kind) != kind}
             if differ and not file.is_json:
                 name = min(differ)
                 raise ValueError(

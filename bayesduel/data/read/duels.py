@@ -329,7 +329,8 @@ def _read_any(
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(given)
-    given_columns = {name: options[name] for name in asked & {*NAMES, *COLUMNS} - {"by"}}
+    of_columns = asked & {*NAMES, *COLUMNS} - {"by"}
+    given_columns = {name: options[name] for name in of_columns}
     given_columns |= {"by": by, "lower_is_better": options["lower_is_better"]}
     opened = open_log(
         frame,

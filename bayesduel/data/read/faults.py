@@ -184,7 +184,9 @@ def decide_meaning(rows: Rows, roles: Roles) -> Meaning | None:
         return found
     # a letter before the score ("W 1-3") says who won, whichever number is better
     signs = {key: 1 if str(key)[:1].isalpha() else -1 for key in found.margins}
-    codes = {key: signs.get(key, -1) * code for key, code in found.codes.items()}
+    codes = {}
+    for key, code in found.codes.items():
+        codes[key] = signs.get(key, -1) * code
     margins = {key: signs[key] * margin for key, margin in found.margins.items()}
     return replace(found, codes=codes, margins=margins)
 

@@ -194,7 +194,8 @@ def recognise(name: str) -> LogFile:
         return LogFile(name, found, compression, "", ())
     if found == "jsonl":
         return LogFile(name, found, compression, "", _first_keys(name, compression))
-    delimiter, columns = _header(name, compression, head, suffixes[-1:] in ([".tsv"], [".tab"]))
+    of_tabs = suffixes[-1:] in ([".tsv"], [".tab"])
+    delimiter, columns = _header(name, compression, head, of_tabs)
     return LogFile(name, found, compression, delimiter, columns)
 
 
@@ -279,7 +280,10 @@ class _Lines(io.RawIOBase):
                 f"got more than {ENDLESS_LINE:,}"
             )
         self._line += data.count(b"\n")
-        self._length = self._length + len(data) if first < 0 else len(data) - data.rfind(b"\n") - 1
+        if first < 0:
+            self._length += len(data)
+        else:
+            self._length = len(data) - data.rfind(b"\n") - 1
         return len(data)
 
     def close(self) -> None:
@@ -467,7 +471,8 @@ def _files_of(folder: str, mixed: bool) -> list[str]:
         endings = ", ".join(FORMATS)
         raise FileNotFoundError(f"{folder}: no file of the folder ends in {endings}")
     if len(found) > 1 and not mixed:
-        kinds = join([f"{NAMES[kind]} ({len(files):,})" for kind, files in found.items()])
+        each = [f"{NAMES[kind]} ({len(files):,})" for kind, files in found.items()]
+        kinds = join(each)
         raise ValueError(
             f"{folder}: the files of a folder should be of one format, got {kinds}; choose some "
             f"by a glob such as {os.path.join(folder, '*.parquet')!r}"
@@ -588,7 +593,8 @@ def _later_header(head: bytes) -> int | None:
     lines = head.decode("utf-8-sig", errors="replace").splitlines()[: TITLES + 1]
     for k, line in enumerate(lines[1:], 2):
         fields = max((line.split(sign) for sign in DELIMITERS), key=len)
-        if '"' not in line and ">" not in line and sum(bool(f.strip()) for f in fields) > 2:
+        filled = [field for field in fields if field.strip()]
+        if '"' not in line and ">" not in line and len(filled) > 2:
             return k
     return None
 

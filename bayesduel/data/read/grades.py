@@ -34,7 +34,8 @@ def grade_in(text: str, *, numbers: bool = False) -> int | None:
             sides.append(-1)
     side = sides[0] if sides else 1
     symbols = SYMBOLS.fullmatch(text)
-    if symbols is not None and len(words) == 2 and sides in ([1, -1], [-1, 1]):
+    of_both = sorted(sides) == [-1, 1]
+    if symbols is not None and len(words) == 2 and of_both:
         signs = symbols[2]
         kind = {">": 1, "<": -1, "=": 0}[signs[0]]
         return kind * side * len(signs)

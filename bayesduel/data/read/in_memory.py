@@ -79,7 +79,9 @@ def as_frame(given: object) -> tuple[Any, str | None]:
             raise ValueError(f"columns should have the same length, got {sizes}")
         columns = {name: list(values) for name, values in by_name.items()}
         return _table(columns), "a dictionary of columns"
-    if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
+    if not isinstance(given, list) or not given:
+        return given, None
+    if isinstance(given[0], str | os.PathLike):
         return given, None
     if all(isinstance(row, Mapping) for row in given):
         names = dict.fromkeys(str(name) for row in given for name in row)
@@ -117,7 +119,8 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     against = []  # the wins over each arm, a column of the table
     try:
         for name, (_, values) in zip(names, others, strict=True):
-            column = [_count(v, own=k == name) for k, v in zip(labels, values, strict=True)]
+            over = zip(labels, values, strict=True)
+            column = [_count(value, own=label == name) for label, value in over]
             against.append(column)
     except ValueError:
         return None
@@ -141,14 +144,17 @@ def _count(text: str, *, own: bool) -> float:
 def check_counts(wins: np.ndarray) -> None:
     """Raise ValueError for a matrix of proportions, which add up to 1 over the diagonal."""
     above = np.triu_indices(len(wins), 1)
-    both = (wins + wins.T)[above]
+    both = wins[above] + wins.T[above]
     halves = np.flatnonzero(wins != np.floor(wins))
-    if np.array_equal(2 * wins, np.round(2 * wins)) and len(halves) and both.max() > 1:
+    of_halves = np.array_equal(2 * wins, np.round(2 * wins))
+    if of_halves and len(halves) and both.max() > 1:
         raise ValueError(
             f"a matrix should hold counts of wins, got {wins.flat[halves[0]]:g}; of halves for "
             "ties give a row for each pair, with columns of left, right, wins_a, wins_b and ties"
         )
-    if np.array_equal(wins, np.round(wins)) or not np.allclose(both[both > 0], 1, atol=0.02):
+    met = both[both > 0]
+    shares = np.allclose(met, 1, atol=0.02)
+    if not shares or np.array_equal(wins, np.round(wins)):
         return
     raise ValueError(
         "a matrix should have counts of wins (how often the row beat the column), got "

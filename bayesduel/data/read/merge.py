@@ -84,7 +84,8 @@ def merge(parts: Any, **options: Any) -> Duels:
     differs = holds & (n_rows != n_different)
     if differs.any():
         place, shard = np.argwhere(differs)[0]
-        other = next(k for k in np.flatnonzero(holds[:, shard]) if k != place)
+        holding = np.flatnonzero(holds[:, shard])
+        other = holding[holding != place][0]
         raise ValueError(
             f"{sources[place]}: shard {shards[shard]!r} should have the same counts wherever it "
             f"is, got others in another part, {sources[other]}"

@@ -141,7 +141,9 @@ class FrameSource(Source):
 
         Of a frame whose rows are elsewhere they are at most `FEW_ROWS`.
         """
-        flat = {r: c for r, c in columns.taken.items() if not self._schema[c].is_nested()}
+        schema = self._schema
+        taken = columns.taken
+        flat = {role: name for role, name in taken.items() if not schema[name].is_nested()}
         nothing = np.zeros(0, dtype=np.int32)
         found = {role: Coded([], nothing) for role in columns.taken}
         most = min(n, FEW_ROWS) if self._lazy else n
@@ -163,8 +165,8 @@ class FrameSource(Source):
                 kept = {role: column for role, column in roles.taken.items() if role != "weight"}
                 places = []
                 for row in batch.to_pylist():
-                    content = ", ".join(f"{c}={shown(row[r])}" for r, c in kept.items())
-                    places.append(f"{self.name}, where {content}")
+                    cells = [f"{column}={shown(row[role])}" for role, column in kept.items()]
+                    places.append(f"{self.name}, where {', '.join(cells)}")
             else:
                 numbers = range(start, start + len(batch))
                 places = [self._place(i) for i in numbers]

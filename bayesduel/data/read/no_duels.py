@@ -90,7 +90,8 @@ def _totals(finder: Finder, arm: str) -> str:
         return f"{up!r} and {down!r} are of the answers of each {arm!r} alone. {needed}"
     for rating in finder.all_free(RATINGS) if once else ():
         return f"{rating!r} is one number for each {arm!r}, as computed from duels. {needed}"
-    thumbs = [n for n in read if has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
+    named = [name for name in read if has_word(name, THUMBS)]
+    thumbs = [name for name in named if _are_thumbs(texts_in(read[name]))]
     for name in thumbs:
         said = f"{name!r} is of one answer of {arm!r} alone. bayesduel.read_pulls(..., "
         said += f"item={arm!r}, reward={name!r}) reads such rewards"
@@ -103,4 +104,5 @@ def _totals(finder: Finder, arm: str) -> str:
 
 def _are_thumbs(texts: Collection[str]) -> bool:
     """Return whether texts say of one answer whether it was liked."""
-    return len(texts) > 0 and {text.casefold() for text in texts} <= {*UP, *DOWN}
+    folded = {text.casefold() for text in texts}
+    return len(texts) > 0 and folded <= {*UP, *DOWN}

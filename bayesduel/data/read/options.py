@@ -46,7 +46,9 @@ def checked_options(given: dict[str, Any], by: object) -> dict[str, Any]:
         if not given["teams"]:
             raise ValueError("teams should be a text such as ',', got ''")
     lists = {name: _names_of(given[name], name) for name in NAMES}
-    lists |= {s: _names_of(given[s], s) for s in SIDES if not isinstance(given[s], str)}
+    for side in SIDES:
+        if not isinstance(given[side], str):
+            lists[side] = _names_of(given[side], side)
     return given | lists | {"missing": texts_of(given["missing"], "missing")}
 
 

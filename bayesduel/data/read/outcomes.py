@@ -205,10 +205,7 @@ class _Values:
 
     def __init__(self, outcome: Coded, n: np.ndarray, column: str) -> None:
         self.column = column
-        counted = outcome.counts(n)
-        order = np.argsort(-counted, kind="stable")
-        occurring = order[counted[order] > 0]
-        self.counts = {outcome.values[k]: int(counted[k]) for k in occurring}
+        self.counts = outcome.most_frequent(n)
         self.n = sum(self.counts.values())
         self.times: dict[str | float, float] = {}
         for text, k in self.counts.items():
@@ -504,15 +501,22 @@ def _best(
     def apart(one: str, among: Sequence[str]) -> list[str]:
         """Return the codings that read an outcome with another result."""
         mine = codes[one]
-        return [c for c in among if any(mine.get(k, v) != v for k, v in codes[c].items())]
+        found = []
+        for other in among:
+            results = codes[other]
+            if any(mine.get(key, result) != result for key, result in results.items()):
+                found.append(other)
+        return found
 
     *arms, outcome = columns
     decided = [DECISIVE.get(plain(outcome)), DECISIVE.get(side_of(*arms))]
     if not any(isinstance(outcome_key(name), float) for name in arms):
         decided.insert(0, _own_coding(columns))
     enough = 0.9 * most
-    named = [c for c in decided if c is not None and read.get(c, -1) >= enough]
-    both_sides = [c for c in equal if {Code.LEFT, Code.RIGHT} <= {*codes[c].values()}]
+    known = [coding for coding in decided if coding is not None]
+    named = [coding for coding in known if read.get(coding, -1) >= enough]
+    sides = {Code.LEFT, Code.RIGHT}
+    both_sides = [coding for coding in equal if sides <= {*codes[coding].values()}]
     candidates = named or both_sides or equal
     best = candidates[0]
     others = apart(best, equal)
@@ -533,7 +537,8 @@ def _stray(times: Mapping[str | float, float]) -> set[str]:
     if not {0.0, 1.0, 2.0} <= times.keys():
         stray |= {"1/2/0", "0/1/2"}
     total = sum(times.values())
-    soft = sum(n for key, n in times.items() if _is_soft(key) and key != 0.5)
+    shares = [key for key in times if _is_soft(key) and key != 0.5]
+    soft = sum(times[key] for key in shares)
     if soft <= 0.01 * total:
         stray.add(SOFT)
     return stray
@@ -545,7 +550,10 @@ def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) ->
     Of -3 to 3, the coding 1/-1/0 would read the weak verdicts alone. One row in a hundred may be a
     fault.
     """
-    numbers = {key: n for key, n in times.items() if isinstance(key, float) and isfinite(key)}
+    numbers = {}
+    for key, n in times.items():
+        if isinstance(key, float) and isfinite(key):
+            numbers[key] = n
     total = sum(numbers.values())
     partial = set()
     for coding in (*NUMBERS, SOFT):

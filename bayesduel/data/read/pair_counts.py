@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.data.read.columns import Columns
+from bayesduel.data.read.columns import Columns, rows_by_role
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.reading_options import Given
@@ -124,9 +124,7 @@ def _shape(taken: Mapping[str, str]) -> Shape:
 def _check(source: "FileSource | FrameSource", taken: dict[str, str]) -> None:
     """Raise ValueError if counts are none, or every pair is there from both sides."""
     wanted = Columns(taken)
-    texts = {role: column.texts for role, column in source.texts(wanted).items()}
-    every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
-    rows = [row for row in every if not repeats_header(row, taken)]
+    rows = [row for row in rows_by_role(source, taken) if not repeats_header(row, taken)]
     if any(_fault(row, taken) for row in rows):
         raise bad_row(source, wanted, lambda values: _fault(values, taken))
     left, right = ([row[side].strip() for row in rows] for side in ("left", "right"))

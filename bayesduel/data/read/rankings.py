@@ -27,7 +27,7 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import PEEK, Columns, Finder, plain, take
+from bayesduel.data.read.columns import PEEK, Columns, Finder, plain, rows_by_role, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
@@ -188,7 +188,9 @@ def read_rankings(
     given = {name: said[name] for name in (*RANKING_ROLES, *OF_RANKINGS)}
     if like is not None:
         stored = reading_of(like)
-        given |= {n: stored[n] for n, value in given.items() if n in stored and value in (None, ())}
+        for name, value in given.items():
+            if name in stored and value in (None, ()):
+                given[name] = stored[name]
     given = _checked(given)
     columns = {role: given[role] for role in FORM_ROLES if given[role] is not None}
     shape = given["shape"]
@@ -196,7 +198,9 @@ def read_rankings(
         shape = False if isinstance(columns.get("ranking", ""), str) else "places"
     named = {role: given[role] for role in BESIDE if isinstance(given[role], str)}
     if shape:
-        named |= {"ranking": None} | {OF_SHAPE.get(r, r): column for r, column in columns.items()}
+        named["ranking"] = None
+        for role, column in columns.items():
+            named[OF_SHAPE.get(role, role)] = column
         columns = {}
     if isinstance(given["weight"], str):
         columns["weight"] = given["weight"]
@@ -283,8 +287,7 @@ def _read(
 
     found: the column of each role; `columns` those of a form that are given.
     """
-    texts = {role: column.texts.tolist() for role, column in source.texts(Columns(found)).items()}
-    every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    every = rows_by_role(source, found)
     rows = {k: row for k, row in enumerate(every) if not repeats_header(row, found)}
     said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
     places = source.places() if said.faults else []
@@ -323,12 +326,14 @@ def _read(
         own = [said.rows[k] for k in rankings]
         labels = {}
         for role in OF_UNITS:
-            if role in texts:
-                labels[role] = [_label(texts[role][k]) for k in own]
+            if role in found:
+                labels[role] = [_label(every[k][role]) for k in own]
         weight = None
-        if "weight" in texts:
-            weight = [float(texts["weight"][k] or "") for k in own]
-        of_kept = {name: [_label(column[k]) for k in own] for name, column in kept.items()}
+        if "weight" in found:
+            weight = [float(every[k]["weight"] or "") for k in own]
+        of_kept = {}
+        for name, column in kept.items():
+            of_kept[name] = [_label(column[k]) for k in own]
         try:
             log = Rankings.from_orders(
                 [said.orders[k] for k in rankings],
@@ -346,7 +351,7 @@ def _read(
         return log_of(range(len(said.orders)), source.words)
     parts: dict[str, list[int]] = {}
     for k, row in enumerate(said.rows):
-        label = _label(texts["by"][row]) or ""
+        label = _label(every[row]["by"]) or ""
         parts.setdefault(label, []).append(k)
     logs = {}
     for label, own_rankings in sorted(parts.items()):
@@ -360,7 +365,8 @@ def _options_of(
     """Return the options that read a log the same way again."""
     named: dict[str, Any] = {"shape": given["shape"]}
     if not source.roles:
-        named = {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
+        of_columns = (*NAMES, *OF_UNITS)
+        named = {role: name for role, name in found.items() if role in of_columns}
     for name in (*FORM_ROLES, "where", "decimal", "keep"):
         asked = given[name]
         if asked:

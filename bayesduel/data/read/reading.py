@@ -451,11 +451,4 @@ def _labels(column: Coded, rows: np.ndarray | None = None) -> set[str]:
 
 def _counts(column: Coded, n: np.ndarray | None) -> dict[str, int]:
     """Return how many rows have each value, the most frequent first."""
-    counted = column.counts(n)
-    order = np.argsort(-counted, kind="stable")
-    occurring = order[counted[order] > 0]
-    found = {}
-    for k in occurring:
-        text = column.values[k].strip()
-        found[text] = int(counted[k])
-    return found
+    return {text.strip(): count for text, count in column.most_frequent(n).items()}

@@ -28,6 +28,8 @@ from bayesduel.data.read.columns import (
     are_flags,
     has_word,
     plain,
+    shared_end,
+    shared_start,
     side_of,
     texts_in,
     words_of,
@@ -61,7 +63,14 @@ from bayesduel.data.read.words import (
 )
 from bayesduel.system.arguments import as_options, by_reader
 
-__all__ = ["ROLES", "arms_in", "assign", "goes_on", "scores_in", "shared_start", "wins_columns"]
+__all__ = [
+    "ROLES",
+    "arms_in",
+    "assign",
+    "goes_on",
+    "scores_in",
+    "wins_columns",
+]
 
 TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
 # Two arms of which neither name says how the pair was presented.
@@ -179,8 +188,7 @@ def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
 def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
     """Return whether a column is named like a further arm beside two, such as model_c."""
     start = shared_start(pair)
-    backwards = [name[::-1] for name in pair]
-    end = shared_start(backwards)[::-1]
+    end = shared_end(pair)
     for name in names:
         rest = name.removeprefix(start).removesuffix(end)
         alike = len(name) - len(rest) == len(start + end)
@@ -188,23 +196,6 @@ def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
         if alike and len(rest) <= 2 and name not in pair:
             return True
     return False
-
-
-def shared_start(names: Sequence[str]) -> str:
-    """Return the letters that all of several names start with."""
-    first = min(names, default="")
-    last = max(names, default="")
-    if last.startswith(first):
-        return first
-    return first[: _first_difference(first, last)]
-
-
-def _first_difference(first: str, second: str) -> int:
-    """Return the place of the first letter in which two words differ, or 0."""
-    for k, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return k
-    return 0
 
 
 def assign(
@@ -443,7 +434,7 @@ def _sharing_labels(finder: Finder) -> list[Side]:
         labels, (_, first, second) = one
         called_after_arms = has_word(first, STEMS[1:])
         # Where the names differ: of team1_player1 the team is the side.
-        return not called_after_arms, len(labels), _first_difference(first, second)
+        return not called_after_arms, len(labels), len(shared_start((first, second)))
 
     found.sort(key=place)
     for labels, (side, first, second) in found[1:]:

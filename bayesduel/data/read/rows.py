@@ -71,6 +71,13 @@ class Coded:
             return self._counts
         return self._counted(n)
 
+    def most_frequent(self, n: np.ndarray | None) -> dict[str, int]:
+        """Return how many rows have each value that occurs, the most frequent first."""
+        counted = self.counts(n)
+        order = np.argsort(-counted, kind="stable")
+        occurring = order[counted[order] > 0]
+        return {self.values[k]: int(counted[k]) for k in occurring}
+
     @cached_property
     def _counts(self) -> np.ndarray:
         return self._counted(None)

@@ -36,7 +36,9 @@ def votes_of_scores(path_or_frame: "Readable", given: Mapping[str, Any]) -> dict
         source.say(*source.remarks())
         there = source.columns()
         columns = Columns({role: name for role, name in TAKEN.items() if name in there})
-        votes: dict[str, Any] = {r: c.texts for r, c in source.texts(columns).items()}
+        votes: dict[str, Any] = {}
+        for role, column in source.texts(columns).items():
+            votes[role] = column.texts
         if None in votes["outcome"]:
             raise bad_row(source, columns, _fault)
         votes["outcome"] = [POINTS[winner] for winner in votes["outcome"]]

@@ -129,9 +129,11 @@ def repeats_header(row: Mapping[str, str | None], columns: Mapping[str, str]) ->
 
     row: texts by role; columns: the column of each role. Names that are numbers may be data.
     """
-    names = columns.items()
-    again = all((row[role] or "").strip() == column for role, column in names)
-    return again and not are_numbers(columns.values())
+    for role, column in columns.items():
+        text = row[role] or ""
+        if text.strip() != column:
+            return False
+    return not are_numbers(columns.values())
 
 
 def number_of(text: str) -> str:

@@ -145,9 +145,10 @@ class ShapedSource(FrameSource):
                 f"{name}: rows should be at most {most:,} in the memory allowed, got {n_rows:,}; "
                 "allow more memory"
             )
-        own = {c.casefold() for c, n in zip(columns, known, strict=True) if n and c[:1] != OTHER}
+        known_columns = [*zip(columns, known, strict=True)]
+        own = {name.casefold() for name, n in known_columns if n and name[:1] != OTHER}
         kept = []
-        for column, n in zip(columns, known, strict=True):
+        for column, n in known_columns:
             shown_as = column.removeprefix(OTHER)
             if shown_as != column and shown_as.casefold() not in own:
                 kept.append(f"{name_of(column)} AS {name_of(shown_as)}")
@@ -283,7 +284,8 @@ class ShapedSource(FrameSource):
 
     def _needs(self, column: str) -> bool:
         """Return whether a log needs a column, even one without values."""
-        kinds = {p.shape.kind for p in self._parts if not p.shape.open or p.shape.kind != "duels"}
+        shapes = [part.shape for part in self._parts]
+        kinds = {shape.kind for shape in shapes if not shape.open or shape.kind != "duels"}
         if kinds:
             return any(column in NEEDED[kind] for kind in kinds)
         return column in DUEL[:2] and column in self._con.sql("FROM part_0").columns

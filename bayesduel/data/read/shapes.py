@@ -145,5 +145,10 @@ def shape_found(source: "Source", asked: Asked) -> Shape | None:
     if tool is not None or source.matrix() is not None:
         return tool
     arms = may_be_arms(table)
-    found = ((n, SHAPES[n](table)) for n in RECOGNISED if not arms or n in BESIDE_ARMS)
-    return next((replace(shape, key=n) for n, shape in found if isinstance(shape, Shape)), None)
+    for name in RECOGNISED:
+        if arms and name not in BESIDE_ARMS:
+            continue
+        shape = SHAPES[name](table)
+        if isinstance(shape, Shape):
+            return replace(shape, key=name)
+    return None

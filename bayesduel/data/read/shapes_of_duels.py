@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import eq
 from typing import Any
 
-from bayesduel.data.read.columns import REPEATED, Finder, has_word, plain
+from bayesduel.data.read.columns import REPEATED, Finder, has_word, plain, shared_start
 from bayesduel.data.read.outcome_text import difference
 from bayesduel.data.read.outcomes import coding_of
-from bayesduel.data.read.roles import ROLES, arms_in, scores_in, shared_start, wins_columns
+from bayesduel.data.read.roles import ROLES, arms_in, scores_in, wins_columns
 from bayesduel.data.read.rows import MEMBERS
 from bayesduel.data.read.shape import (
     OTHER,
@@ -162,10 +162,12 @@ def one_hot(table: Table) -> Shape | str:
     flags = [name for name in table.columns if table.is_flag(name)]
     says_tied = [name for name in flags if TIED.search(plain(name))]
     won = [name for name in flags if name in says_won and name not in says_tied]
-    pair = next(((one, other) for _, one, other in Finder(won, "").sided()), None)
-    counted = counts(table) is None and any("wins" in plain(name) for name in table.columns)
-    if pair is None or (not table.named and counted):
+    sided = next(iter(Finder(won, "").sided()), None)
+    of_wins = any("wins" in plain(name) for name in table.columns)
+    counted = of_wins and counts(table) is None
+    if sided is None or (not table.named and counted):
         return lack
+    _, *pair = sided
     left, right = pair
     ties = [name for name in says_tied if name not in pair]
     number = {name: f"coalesce({flag_in_sql(name)}, 0)" for name in (*pair, *ties)}
@@ -356,7 +358,8 @@ def members(table: Table) -> Shape | str:
     of_side = side or result
     rows = table.all(*dict.fromkeys((match, of_side, result)))
     sizes = Counter(zip(rows[match], rows[of_side], strict=True))
-    if not _are_of_two([key for key, _ in sizes]) or max(sizes.values(), default=0) < 2:
+    largest = max(sizes.values(), default=0)
+    if largest < 2 or not _are_of_two([key for key, _ in sizes]):
         return lack
     in_words = _in_words(rows[result])
     if not in_words and table.numbers(result) is None:
@@ -455,7 +458,8 @@ def _are_mirrored(
     left, right, *values = table.all(team, opponent, *said).values()
     sides = [*zip(left, right, strict=True)]
     if table.named:
-        return len({*sides}) > 1 and Counter(sides) == Counter((b, a) for a, b in sides)
+        turned_sides = Counter((other, one) for one, other in sides)
+        return len({*sides}) > 1 and Counter(sides) == turned_sides
     if not said:
         return False
     if scores:
@@ -463,7 +467,9 @@ def _are_mirrored(
     else:
         ahead = [_ahead(*row) for row in zip(left, right, *values, strict=True)]
     rows = Counter(zip(left, right, ahead, strict=True))
-    turned = Counter({(b, a, n and -n): times for (a, b, n), times in rows.items()})
+    turned: Counter[Any] = Counter()
+    for (one, other, n), times in rows.items():
+        turned[other, one, n and -n] = times
     return len(rows) > 2 and rows == turned and any(ahead)
 
 
@@ -570,7 +576,8 @@ def judges(table: Table) -> Shape | str:
     """
     lack = "two columns of arms, and several that each hold the verdicts of a judge"
     arms = _judged(table)
-    if arms is None or (not table.named and {*map(plain, table.columns)} & {*OUTCOMES}):
+    outcomes = {*map(plain, table.columns)} & {*OUTCOMES}
+    if arms is None or (outcomes and not table.named):
         return lack
     labels = table.known(arms[0]) | table.known(arms[1])
     beside = table.beside(*arms)
@@ -617,7 +624,12 @@ def _judged(table: Table) -> tuple[str, str] | None:
     found = [arms_in(names, table.peek) for names in (others, table.columns)]
     pairs = [pair for pair in found if pair is not None]
     rows = table.rows
-    return min(pairs, key=lambda pair: sum(map(eq, *(rows[name] for name in pair))), default=None)
+
+    def n_equal(pair: Sequence[str]) -> int:
+        left, right = (rows[name] for name in pair)
+        return sum(map(eq, left, right))
+
+    return min(pairs, key=n_equal, default=None)
 
 
 def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:

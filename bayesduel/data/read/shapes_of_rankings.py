@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from bayesduel.data.read.columns import plain, take
-from bayesduel.data.read.roles import ROLES, arms_in, goes_on, shared_start
+from bayesduel.data.read.columns import plain, shared_end, shared_start, take
+from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.shape import (
     Kind,
     Shape,
@@ -166,7 +166,7 @@ def ranks(table: Table) -> Shape | str:
         return lack
     arms = columns_of_places(table)
     names = _names_beside(table, arms) if len(arms) > 1 else []
-    sure = bool(names) and all(any(word in plain(name) for word in PLACES) for name in arms)
+    sure = bool(names) and all(_has_any(name, PLACES) for name in arms)
     if len(arms) < 2 or not (table.named or sure or are_ranks(table, arms)):
         return lack
     as_ranks = as_options(shape="ranks")
@@ -183,17 +183,19 @@ def ranks(table: Table) -> Shape | str:
         )
     if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
         return lack
-    numbered = [name for name in arms if any(word in plain(name) for word in (*SCORES, *POINTS))]
+    numbered = [name for name in arms if _has_any(name, (*SCORES, *POINTS))]
     if not table.named and len(numbered) == len(arms):
         raise _ranks_or_scores(table, arms)
-    if not table.named and not names and all(BY_NUMBER.fullmatch(plain(name)) for name in arms):
+    by_number = all(BY_NUMBER.fullmatch(plain(name)) for name in arms)
+    if by_number and not table.named and not names:
         first = arms[0]
         as_places = as_options(shape=False)
         raise ValueError(
             f"{table.source.name}: {first!r} may hold the place of arm {first[-1]} "
             f"({as_ranks}) or the arm at that place ({as_places}); say which"
         )
-    if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
+    n_rows = len(table.rows[arms[0]])
+    if not table.named and (len(arms) < 3 or n_rows < FEWEST_RANKS):
         raise _ranks_or_scores(table, arms)
     places = [f"regexp_replace({text_of_column(name)}, '{ORDINAL}', '')" for name in arms]
     labelled = map(text_of_column, names) if names else map(text_in_sql, arms)
@@ -224,9 +226,14 @@ def _ranks_or_scores(table: Table, arms: Sequence[str]) -> ValueError:
     )
 
 
+def _has_any(name: str, words: Sequence[str]) -> bool:
+    """Return whether one of some words is in the name of a column."""
+    return any(word in plain(name) for word in words)
+
+
 def columns_of_places(table: Table) -> list[str]:
     """Return the columns of whole numbers that are no more than there are such columns."""
-    role_names = {*JUDGES, *ITEMS, *SETS, *(name for names in ROLES.values() for name in names)}
+    role_names = {*JUDGES, *ITEMS, *SETS}.union(*ROLES.values())
     most = {}
     for name in table.beside():
         texts = [re.sub(ORDINAL, "", text) for text in table.rows[name] if text]
@@ -299,8 +306,7 @@ def _more_than_two(columns: Sequence[str], pair: Sequence[str]) -> bool:
 def _names_beside(table: Table, places: Sequence[str]) -> list[str]:
     """Return the columns of texts that are named as those of places are: system1 to rank1."""
     start = shared_start(places)
-    backwards = [name[::-1] for name in places]
-    end = shared_start(backwards)[::-1]
+    end = shared_end(places)
     parts = [name[len(start) : len(name) - len(end)] for name in places]
     first = parts[0]
     if not first:
@@ -393,7 +399,8 @@ def _numbered(table: Table, but: Sequence[str | None]) -> dict[str, str]:
                 labels = [table.known(other) for other in found.values()]
                 whole = set().union(*labels)
                 texts = any(not is_number(text) for text in whole)
-                if len(found) > 2 and texts and 2 * len(whole) <= sum(map(len, labels)):
+                n_labels = sum(map(len, labels))
+                if len(found) > 2 and texts and 2 * len(whole) <= n_labels:
                     return found
     return {}
 
@@ -410,8 +417,8 @@ def _keys(shown: Mapping[str, str]) -> dict[str, int]:
 def _at(column: str, keys: Mapping[str, int]) -> str:
     """Return the arm in the column that another column names, in SQL."""
     value = text_of_column(column)
-    cases = " ".join(f"WHEN {text_in_sql(key)} THEN shown[{k}]" for key, k in keys.items())
-    return f"CASE lower({value}) {cases} END"
+    cases = [f"WHEN {text_in_sql(key)} THEN shown[{k}]" for key, k in keys.items()]
+    return f"CASE lower({value}) {' '.join(cases)} END"
 
 
 def places(table: Table) -> Shape | str:
@@ -440,7 +447,8 @@ def places(table: Table) -> Shape | str:
     own = [of] if isinstance(of, str) else [*of]
     if not own:
         return lack
-    take(table.columns, table.source.name, {f"ranking_{k}": name for k, name in enumerate(own)})
+    wanted = {f"ranking_{k}": name for k, name in enumerate(own)}
+    take(table.columns, table.source.name, wanted)
     texts = [text_of_column(name) for name in own]
     key = texts[0] if len(texts) == 1 else f"to_json({listed(texts)})::VARCHAR"
     arm_text = text_of_column(arm)
@@ -467,14 +475,16 @@ def places(table: Table) -> Shape | str:
 def _key_of(table: Table, rank: str, arm: str) -> list[str]:
     """Return the fewest columns that name rankings, each of which has an arm once; [] if none."""
     usual = {*SETS, *JUDGES, *ROLES["group"]}
-    names = [n for n in table.columns if n not in (rank, arm) and plain(n) in usual]
+    others = [name for name in table.columns if name not in (rank, arm)]
+    names = [name for name in others if plain(name) in usual]
     rows = table.all(arm, *names)
     arms = rows.pop(arm)
     for size in range(1, len(names) + 1):
         for chosen in combinations(names, size):
             keys = [*zip(*(rows[name] for name in chosen), strict=True)]
             once = {*zip(keys, arms, strict=True)}
-            if len(once) == len(arms) and 2 * len({*keys}) <= len(arms):
+            n_rankings = len({*keys})
+            if len(once) == len(arms) and 2 * n_rankings <= len(arms):
                 return [*chosen]
     return []
 

@@ -203,7 +203,10 @@ def _shaped(con: Any, parts: list[Part], name: str, asked: Asked, most: int | No
     """Return parts as a source; raise ValueError for rankings where duels are read."""
     from bayesduel.data.read.shaped_source import ShapedSource
 
-    ranked = next((p for p in parts if p.shape.kind == "rankings" and not asked.rankings), None)
+    of_rankings = [part for part in parts if part.shape.kind == "rankings"]
+    ranked = None
+    if of_rankings and not asked.rankings:
+        ranked = of_rankings[0]
     if ranked is not None:
         scores = ""
         if ranked.shape.name == RANKS:

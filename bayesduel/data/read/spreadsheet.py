@@ -49,8 +49,13 @@ class Spreadsheet(FrameSource):
                 raise ValueError(
                     f"{name}: columns should have distinct names, got {shown(column)} twice"
                 )
-        self._row = [k for k, row in enumerate(rows) if any(cell != "" for cell in row)]
-        columns = {column: [_cell(rows[i][k]) for i in self._row] for k, column in named}
+        self._row = []
+        for k, row in enumerate(rows):
+            if any(cell != "" for cell in row):
+                self._row.append(k)
+        columns = {}
+        for k, column in named:
+            columns[column] = [_cell(rows[i][k]) for i in self._row]
         frame, _ = as_frame(columns)
         super().__init__(frame, name)
         self.files = (os.path.abspath(name),)

@@ -134,7 +134,8 @@ class Table:
     @cached_property
     def rows(self) -> dict[str, list[str]]:
         """The first rows of each column as text, "" where missing."""
-        first = self.source.peek(Columns({f"c{k}": n for k, n in enumerate(self.columns)}), PEEK)
+        wanted = {f"c{k}": name for k, name in enumerate(self.columns)}
+        first = self.source.peek(Columns(wanted), PEEK)
         found = {
             name: [_plain_text(text) for text in column.texts]
             for name, column in zip(self.columns, first.values(), strict=True)
@@ -145,7 +146,8 @@ class Table:
 
     def peek(self, names: Sequence[str]) -> Mapping[str, Any]:
         """Return the texts of the first rows of some columns, by column."""
-        found: Mapping[str, Any] = self.source.peek(Columns({n: n for n in names}), PEEK)
+        wanted = Columns({name: name for name in names})
+        found: Mapping[str, Any] = self.source.peek(wanted, PEEK)
         return found
 
     def known(self, column: str) -> set[str]:
@@ -207,8 +209,10 @@ def may_be_arms(table: Table) -> bool:
     side = side_of(*pair)
     units = {*ITEMS, *ROWS, *JUDGES, *ROLES["group"], *ROLES["time"]}
     beside = [name for name in table.columns if name not in pair]
-    alone = all(plain(name) in units or goes_on([name], pair) for name in beside)
-    return side is None or side[1] not in THIRD or not alone
+    for name in beside:
+        if plain(name) not in units and not goes_on([name], pair):
+            return True
+    return side is None or side[1] not in THIRD
 
 
 def left_over(table: Table, taken: Sequence[str | None]) -> str | None:
@@ -222,14 +226,17 @@ def left_over(table: Table, taken: Sequence[str | None]) -> str | None:
     texts = [name for name in beside if name not in named and table.numbers(name) is None]
     if len(texts) != 1 or not named:
         return None
-    rows = [*zip(*(table.rows[name] for name in (*named, *texts)), strict=True)]
-    labels = table.known(texts[0])
-    return texts[0] if len({*rows}) == len(rows) >= REPEATED * len(labels) else None
+    label = texts[0]
+    columns = [table.rows[name] for name in (*named, label)]
+    rows = [*zip(*columns, strict=True)]
+    least = REPEATED * len(table.known(label))
+    return label if len({*rows}) == len(rows) >= least else None
 
 
 def mostly_numbers(texts: Sequence[str]) -> bool:
     """Return whether half of some texts or more are numbers, true or false."""
-    return len(texts) > 0 and 2 * sum(is_number(text) for text in texts) >= len(texts)
+    n_numbers = sum(map(is_number, texts))
+    return len(texts) > 0 and 2 * n_numbers >= len(texts)
 
 
 def is_number(text: str) -> bool:

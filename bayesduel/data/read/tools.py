@@ -328,5 +328,7 @@ TOOLS = {
 
 def tool_of(columns: Sequence[str]) -> Shape | None:
     """Return the shape of a tool whose columns these are, or None."""
-    found = ((key, known) for key, known in TOOLS.items() if set(known.has) <= set(columns))
-    return next((replace(known, key=key) for key, known in found), None)
+    for key, known in TOOLS.items():
+        if set(known.has) <= set(columns):
+            return replace(known, key=key)
+    return None

@@ -37,12 +37,15 @@ def select(belief, memory, t, rng):
     m = len(belief.pulls)
     last = belief.last[0]
     if last >= 0:
-        memory.entropy[last] = negative_entropy(belief.successes[last] / belief.pulls[last])
+        share = belief.successes[last] / belief.pulls[last]
+        memory.entropy[last] = negative_entropy(share)
     while memory.next[0] < m and belief.pulls[memory.next[0]] > 0:
         memory.next[0] += 1
     if memory.next[0] < m:
         return memory.next[0]
-    budget = log(t) + (memory.c * max(log(log(t)), 0.0) if t > 1 else 0.0)
+    budget = log(t)
+    if t > 1:
+        budget += memory.c * max(log(log(t)), 0.0)
     best = last
     bound = 0.0
     if len(belief.values) == 1:

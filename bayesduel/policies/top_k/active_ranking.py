@@ -61,9 +61,10 @@ def enter(margins, memory):
         return
     memory.entered[0] = margins.n_duels[0]
     memory.duels[arm] += 1
-    gap = margins.last_margin[0] - memory.mean[arm]
+    margin = margins.last_margin[0]
+    gap = margin - memory.mean[arm]
     memory.mean[arm] += gap / memory.duels[arm]
-    memory.scatter[arm] += gap * (margins.last_margin[0] - memory.mean[arm])
+    memory.scatter[arm] += gap * (margin - memory.mean[arm])
 
 
 @compiled
@@ -73,21 +74,29 @@ def decide(memory):
     rounds = memory.duels.max()
     if rounds < 2:
         return
-    sd = sqrt(memory.scatter.sum() / max(memory.duels.sum() - n_arms, 1))
+    freedom = max(memory.duels.sum() - n_arms, 1)
+    sd = sqrt(memory.scatter.sum() / freedom)
     inner = log(n_arms / memory.delta)
-    beta = inner + 0.75 * log(max(inner, e)) + 1.5 * log(1 + log(max(rounds / 2, 1.0)))
+    of_arms = inner + 0.75 * log(max(inner, e))
+    of_rounds = 1.5 * log(1 + log(max(rounds / 2, 1.0)))
+    beta = of_arms + of_rounds
     radius = sd * sqrt(2 * beta / rounds)
     open_places = memory.k - (memory.place == 1).sum()
     active = np.nonzero(memory.place == 0)[0]
     if len(active) == 0:
         return
-    order = active[np.argsort(-memory.mean[active])]
-    last_in = np.inf if open_places == 0 else memory.mean[order[open_places - 1]]
-    first_out = -np.inf if open_places == len(order) else memory.mean[order[open_places]]
+    mean = memory.mean
+    descending = -np.sort(-mean[active])
+    last_in = np.inf
+    if open_places > 0:
+        last_in = descending[open_places - 1]
+    first_out = -np.inf
+    if open_places < len(descending):
+        first_out = descending[open_places]
     for arm in active:
-        if memory.mean[arm] > first_out + 4 * radius:
+        if mean[arm] > first_out + 4 * radius:
             memory.place[arm] = 1
-        elif memory.mean[arm] < last_in - 4 * radius:
+        elif mean[arm] < last_in - 4 * radius:
             memory.place[arm] = -1
 
 

@@ -17,7 +17,14 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["best_pair", "best_pair_by_gain", "distances", "log_normal_cdf"]
+__all__ = [
+    "best_pair",
+    "best_pair_by_gain",
+    "distances",
+    "log_normal_cdf",
+    "log_unit_loss",
+    "taken_by_duel",
+]
 
 
 @compiled
@@ -28,8 +35,10 @@ def log_normal_cdf(z):
     if z > -30:
         return log(0.5 * erfc(-z / sqrt(2.0)))
     y = 1 / (z * z)
-    series = 1 - y * (1 - 3 * y * (1 - 5 * y * (1 - 7 * y)))
-    return -0.5 * z * z - log(-z) - 0.5 * log(2 * pi) + log(series)
+    tail = 1 - 5 * y * (1 - 7 * y)
+    series = 1 - y * (1 - 3 * y * tail)
+    leading = -0.5 * z * z - log(-z) - 0.5 * log(2 * pi)
+    return leading + log(series)
 
 
 @compiled
@@ -44,12 +53,13 @@ def distances(mu, spread, k):
     order = np.argsort(-mu)
     a = order[k - 1]
     b = order[k]
-    weight = sqrt(spread[b]) / (sqrt(spread[a]) + sqrt(spread[b]))
+    of_a = sqrt(spread[a])
+    of_b = sqrt(spread[b])
+    weight = of_b / (of_a + of_b)
     c = weight * mu[a] + (1 - weight) * mu[b]
-    away = np.empty(len(mu))
-    for place in range(len(mu)):
-        i = order[place]
-        away[i] = mu[i] - c if place < k else c - mu[i]
+    away = mu - c
+    for i in order[k:]:
+        away[i] = c - mu[i]
     return away
 
 
@@ -80,7 +90,7 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
             i = order[place]
             if -base[i] - base[j] < most:
                 break  # the gains of the arms after i are smaller still
-            less = variance[i, j] / (n[i, j] * (n[i, j] + 1))
+            less = taken_by_duel(variance[i, j], n[i, j])
             up = log_normal_cdf(away[i] / sqrt(spread[i] - less)) - base[i]
             up += log_normal_cdf(away[j] / sqrt(spread[j] - less)) - base[j]
             if up > most:
@@ -95,6 +105,12 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
 
 
 @compiled
+def taken_by_duel(variance, n):
+    """Return what one more duel takes off the variance of a mean of n margins."""
+    return variance / (n * (n + 1))
+
+
+@compiled
 def best_pair(gain, rng):
     """Return the pair i < j of the largest entry, ties at random."""
     n_arms = len(gain)
@@ -104,10 +120,11 @@ def best_pair(gain, rng):
     most = -np.inf
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            if gain[i, j] > most:
-                most = gain[i, j]
+            up = gain[i, j]
+            if up > most:
+                most = up
                 ties = 0
-            if gain[i, j] == most:
+            if up == most:
                 ties += 1
                 if ties == 1 or rng.random() * ties < 1:
                     first = i
@@ -119,6 +136,10 @@ def best_pair(gain, rng):
 def log_unit_loss(z):
     """Return ``ln(phi(z) - z Phi(-z))`` for z >= 0."""
     if z < 35:
-        return log(exp(-0.5 * z * z) / sqrt(2 * pi) - z * 0.5 * erfc(z / sqrt(2.0)))
+        density = exp(-0.5 * z * z) / sqrt(2 * pi)
+        beyond = z * 0.5 * erfc(z / sqrt(2.0))
+        return log(density - beyond)
     y = 1 / (z * z)
-    return -0.5 * z * z - 0.5 * log(2 * pi) - 2 * log(z) + log(1 - 3 * y * (1 - 5 * y))
+    series = 1 - 3 * y * (1 - 5 * y)
+    leading = -0.5 * z * z - 0.5 * log(2 * pi) - 2 * log(z)
+    return leading + log(series)

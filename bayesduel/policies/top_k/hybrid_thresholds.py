@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from bayesduel.margins.moments import fitted_moments, gap, sample_moments
-from bayesduel.margins.tallies import no_margins
+from bayesduel.margins.moments import index_of
+from bayesduel.margins.tallies import margins_of_pairs
 
 __all__ = ["null_thresholds"]
 
@@ -33,10 +33,10 @@ def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarra
     """
     rng = np.random.default_rng(n_arms)
     logs = max(40, 2000 // n_arms)  # The index averages over arms: more arms, fewer logs.
-    quantiles = [
-        np.quantile([_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)], 0.95)
-        for n in COUNTS
-    ]
+    quantiles = []
+    for n in COUNTS:
+        found = [_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)]
+        quantiles.append(np.quantile(found, 0.95))
     table = np.array([np.log(COUNTS), quantiles])
     table.setflags(write=False)
     return table
@@ -46,19 +46,9 @@ def _null_index(
     n_arms: int, n: int, posterior: bool, shrinkage: float, rng: np.random.Generator
 ) -> float:
     """Return the index of a log in which every pair met n times and the model is true."""
-    above = np.triu_indices(n_arms, 1)
-    sd = rng.random(len(above[0]))
-    mean = sd * rng.standard_normal(len(sd)) / np.sqrt(n)
-    margins = no_margins(n_arms)
-    margins.n[above] = n
-    margins.total[above] = n * mean
-    margins.squares[above] = sd**2 * rng.chisquare(n - 1, len(sd)) + n * mean**2
-    margins.n[:] += margins.n.T
-    margins.total[:] -= margins.total.T
-    margins.squares[:] += margins.squares.T
-    margins.n_duels[0] = n * len(sd)
-    mean, scatter, variance, pooled, floor = sample_moments(margins, shrinkage)
-    mu = mean.sum(axis=1)
-    score = mu / n_arms
-    fitted = fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
-    return float(gap(mu, variance, n_arms * score, fitted, margins.n, posterior))
+    n_pairs = n_arms * (n_arms - 1) // 2
+    sd = rng.random(n_pairs)
+    mean = sd * rng.standard_normal(n_pairs) / np.sqrt(n)
+    scatter = sd**2 * rng.chisquare(n - 1, n_pairs)
+    margins = margins_of_pairs(n_arms, n, mean, scatter)
+    return index_of(margins, shrinkage, posterior)

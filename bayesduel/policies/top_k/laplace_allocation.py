@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.margins.moments import fitted_moments, opening, sample_moments
+from bayesduel.margins.moments import fitted_moments, is_warming_up, opening, sample_moments
 from bayesduel.margins.update import Kept, nothing_kept
 from bayesduel.policies.top_k import laplace_residual
 from bayesduel.policies.top_k.aepcs import best_pair
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 def select(margins, memory, t, rng):
     """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+    if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
     variance = refit(margins, memory)
     covariance = score_covariance(margins.n, variance)
@@ -61,13 +61,12 @@ def scores(margins, memory):
 @compiled
 def refit(margins, memory):
     """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    mean, scatter, _, pooled, floor = sample_moments(margins, memory.shrinkage)
+    moments = sample_moments(margins, memory.shrinkage)
     if not memory.started[0]:
+        mean = moments.mean
         memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return fitted_moments(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )
+    return fitted_moments(margins, moments, memory.fitted, memory.kept)
 
 
 @dataclass(frozen=True, kw_only=True)

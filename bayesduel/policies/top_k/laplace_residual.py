@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.score_posterior import contrast
 from bayesduel.jit import compiled
-from bayesduel.margins.moments import opening, sample_moments
-from bayesduel.margins.newton import least_squares
+from bayesduel.margins.moments import is_warming_up, opening, sample_moments
+from bayesduel.margins.newton import least_squares, misfit
 from bayesduel.policies.top_k.aepcs import best_pair
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
 from bayesduel.policies.top_k.score_covariance import score_covariance, slopes
@@ -61,7 +62,7 @@ def initial_memory(n_arms: int, k: int, warm_up: int, shrinkage: float) -> Memor
 def select(margins, memory, t, rng):
     """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+    if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
     mean = refit(margins, memory)
     mu, own, weight = predicted(margins.n, mean, memory)
@@ -82,7 +83,8 @@ def refit(margins, memory):
     Scores by weighted least squares and variances by expectation-maximisation take turns; d
     is learned again every K duels.
     """
-    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
+    moments = sample_moments(margins, memory.shrinkage)
+    mean = moments.mean
     done = memory.done
     n = margins.n
     if done[0] == margins.n_duels[0]:
@@ -94,26 +96,31 @@ def refit(margins, memory):
         # Half-steps of the first fit: 30
         rounds = 30
         memory.fitted[:] = mean.sum(axis=1) / n_arms
-        memory.variance[:] = variance
+        memory.variance[:] = moments.variance
     done[0] = margins.n_duels[0]
-    if done[1] == 0 or done[0] - done[1] >= n_arms:
+    since_learned = done[0] - done[1]
+    if done[1] == 0 or since_learned >= n_arms:
         done[1] = done[0]
-        memory.square[0] = learned_square(
-            n, mean, scatter, pooled, floor, memory.fitted, memory.sizes, memory.normal
-        )
+        memory.square[0] = learned_square(moments, memory.fitted, memory.sizes, memory.normal)
     square = memory.square[0]
     nu = memory.shrinkage
     total = np.zeros((n_arms, n_arms))
     for _ in range(rounds):
         for i in range(n_arms):
             for j in range(i):
-                e = mean[i, j] - memory.fitted[i] + memory.fitted[j]
-                v = memory.variance[i, j]
-                own = square / (square + v / n[i, j])
-                v = nu * pooled + scatter[i, j] + n[i, j] * (1 - own) ** 2 * e * e + own * v
-                v = max(v / (nu + n[i, j]), floor)
-                memory.variance[i, j] = memory.variance[j, i] = v
-                total[i, j] = total[j, i] = v + n[i, j] * square
+                met = n[i, j]
+                e = misfit(mean, memory.fitted, i, j)
+                before = memory.variance[i, j]
+                own = square / (square + before / met)
+                squares = nu * moments.pooled + moments.scatter[i, j]
+                about_model = met * (1 - own) ** 2 * e * e
+                squares = squares + about_model + own * before
+                v = max(squares / (nu + met), moments.floor)
+                memory.variance[i, j] = v
+                memory.variance[j, i] = v
+                of_total = v + met * square
+                total[i, j] = of_total
+                total[j, i] = of_total
         least_squares(n, mean, total, memory.fitted)
     return mean
 
@@ -134,10 +141,12 @@ def predicted(n, mean, memory):
         for j in range(n_arms):
             if i != j:
                 v = memory.variance[i, j] / n[i, j]
-                weight[i, j] = v / (square + v)
-                own[i, j] = (1 - weight[i, j]) * v
-                model = memory.fitted[i] - memory.fitted[j]
-                mu[i] += mean[i, j] + weight[i, j] * (model - mean[i, j])
+                of_model = v / (square + v)
+                lead = memory.fitted[i] - memory.fitted[j]
+                by_sample = mean[i, j]
+                weight[i, j] = of_model
+                own[i, j] = (1 - of_model) * v
+                mu[i] += by_sample + of_model * (lead - by_sample)
     return mu, own, weight
 
 
@@ -177,9 +186,12 @@ def choice_gains(n, mu, own, weight, memory):
         for j in range(i):
             u = own[i, j]
             b = weight[i, j]
-            rise = u * u * (slope[i, i] + slope[j, j] - 2 * slope[i, j])
-            rise += 2 * u * b * (one[i, i] - one[i, j] - one[j, i] + one[j, j])
-            rise += b * b * (two[i, i] + two[j, j] - 2 * two[i, j])
-            v = u + b * b * (model[i, i] + model[j, j] - 2 * model[i, j])
-            gain[i, j] = gain[j, i] = rise / (memory.variance[i, j] + v)
+            across_pair = one[i, i] - one[i, j] - one[j, i] + one[j, j]
+            rise = u * u * contrast(slope, i, j)
+            rise += 2 * u * b * across_pair
+            rise += b * b * contrast(two, i, j)
+            v = u + b * b * contrast(model, i, j)
+            relative = rise / (memory.variance[i, j] + v)
+            gain[i, j] = relative
+            gain[j, i] = relative
     return gain

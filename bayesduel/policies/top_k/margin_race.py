@@ -55,9 +55,9 @@ def radii(margins, budget, bernstein):
     ``sqrt(2 v L / n) + 14 s L / (3 (n - 1))``, v the pair's own variance. Infinite for a pair
     that never met (under Bernstein: that met once).
     """
-    mean, _, variance, pooled, floor = sample_moments(margins, 0.0)
-    n_arms = len(mean)
-    sd = sqrt(max(pooled, floor))
+    moments = sample_moments(margins, 0.0)
+    n_arms = len(moments.mean)
+    sd = sqrt(max(moments.pooled, moments.floor))
     level = budget + log(2.0)
     radius = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
@@ -68,11 +68,12 @@ def radii(margins, budget, bernstein):
             if n < 1 + bernstein:
                 radius[i, j] = inf
             elif bernstein:
-                radius[i, j] = sqrt(2 * variance[i, j] * level / n)
-                radius[i, j] += 14 * sd * level / (3 * (n - 1))
+                of_variance = sqrt(2 * moments.variance[i, j] * level / n)
+                of_range = 14 * sd * level / (3 * (n - 1))
+                radius[i, j] = of_variance + of_range
             else:
                 radius[i, j] = sd * sqrt(2 * budget / n)
-    return mean, radius
+    return moments.mean, radius
 
 
 @compiled
@@ -80,7 +81,8 @@ def end_round(margins, memory):
     """Select and discard the decided arms, and list the pairs of the next round."""
     n_arms = len(memory.place)
     if margins.n_duels[0] < n_arms * (n_arms - 1):
-        memory.current[:] = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
+        every_pair = np.ones((n_arms, n_arms), np.bool_)
+        memory.current[:] = np.triu(every_pair, 1)
         return  # Two rounds first: no variance is known before.
     mean, radius = radii(margins, memory.budget, memory.bernstein)
     low = (mean - radius).sum(axis=1)
@@ -93,13 +95,14 @@ def end_round(margins, memory):
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             open_pair = memory.place[i] == 0 or memory.place[j] == 0
-            memory.current[i, j] = open_pair and margins.n[i, j] < memory.cap
+            below_cap = margins.n[i, j] < memory.cap
+            memory.current[i, j] = open_pair and below_cap
 
 
 @compiled
 def scores(margins, memory):
     """Return sums of mean margins, the decided arms above and below all others, shape (K,)."""
-    mean = sample_moments(margins, 0.0)[0].sum(axis=1)
+    mean = sample_moments(margins, 0.0).mean.sum(axis=1)
     return mean + 2 * (np.abs(mean).max() + 1) * memory.place
 
 

@@ -17,8 +17,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.margins.moments import mean_scores, opening, sample_moments
-from bayesduel.policies.top_k.aepcs import best_pair, log_unit_loss
+from bayesduel.margins.moments import is_warming_up, mean_scores, opening, sample_moments
+from bayesduel.policies.top_k.aepcs import best_pair, log_unit_loss, taken_by_duel
 from bayesduel.policies.top_k.settings import WarmUpSettings
 
 __all__ = ["PKG", "log_gains"]
@@ -36,10 +36,12 @@ class Memory(NamedTuple):
 def select(margins, memory, t, rng):
     """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(margins.n)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+    if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
-    mean, _, variance, _, _ = sample_moments(margins, memory.shrinkage)
-    return best_pair(log_gains(mean.sum(axis=1), variance, margins.n, memory.k), rng)
+    moments = sample_moments(margins, memory.shrinkage)
+    score = moments.mean.sum(axis=1)
+    gain = log_gains(score, moments.variance, margins.n, memory.k)
+    return best_pair(gain, rng)
 
 
 @compiled
@@ -62,13 +64,14 @@ def log_gains(score, variance, n, k):
     gain = np.full((n_arms, n_arms), -np.inf)
     for i in range(n_arms):
         for j in range(i):
-            s = np.sqrt(variance[i, j] / (n[i, j] * (n[i, j] + 1)))
+            s = np.sqrt(taken_by_duel(variance[i, j], n[i, j]))
             one = others(score, sums, rank, i, j, k - 1)
             fixed = -np.inf
             if k <= n_arms - 2:
                 fixed = others(score, sums, rank, i, j, k)
             if k >= 2:
-                both = others(score, sums, rank, i, j, k - 2) + score[i] + score[j]
+                beside = others(score, sums, rank, i, j, k - 2)
+                both = beside + score[i] + score[j]
                 fixed = max(fixed, both)
             x = one + score[i]
             y = one + score[j]
@@ -76,27 +79,30 @@ def log_gains(score, variance, n, k):
                 up = log_unit_loss(abs(fixed - x) / s)
                 down = log_unit_loss(abs(fixed - y) / s)
                 top = max(up, down)
-                worth = top + log(np.exp(up - top) + np.exp(down - top))
+                total = np.exp(up - top) + np.exp(down - top)
+                worth = top + log(total)
             else:
-                worth = log(2.0) + log_unit_loss(abs(x - y) / 2 / s)
-            gain[i, j] = gain[j, i] = worth + log(s)
+                half_apart = abs(x - y) / 2
+                worth = log(2.0) + log_unit_loss(half_apart / s)
+            worth += log(s)
+            gain[i, j] = worth
+            gain[j, i] = worth
     return gain
 
 
 @compiled
 def others(score, sums, rank, i, j, m):
     """Return the sum of the m largest scores of the arms other than i and j."""
-    first = min(rank[i], rank[j])
-    second = max(rank[i], rank[j])
-    upper, lower = (i, j) if rank[i] < rank[j] else (j, i)
+    if rank[i] > rank[j]:
+        i, j = j, i
     reach = m
     left_out = 0.0
-    if first < reach:
+    if rank[i] < reach:
         reach += 1
-        left_out += score[upper]
-    if second < reach:
+        left_out += score[i]
+    if rank[j] < reach:
         reach += 1
-        left_out += score[lower]
+        left_out += score[j]
     return sums[reach] - left_out
 
 

@@ -22,6 +22,7 @@ from bayesduel.margins.moments import (
     best_scores,
     fitted_moments,
     gap,
+    is_warming_up,
     opening,
     sample_moments,
     spreads,
@@ -52,39 +53,39 @@ class Memory(NamedTuple):
 def select(margins, memory, t, rng):
     """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+    if is_warming_up(t, memory.warm_up, n_arms):
         return opening(t, n_arms)
-    mu, spread, variance = moments(margins, memory)
+    mu, spread, variance = laws(margins, memory)
     return best_pair_by_gain(mu, spread, variance, margins.n, memory.k, rng)
 
 
 @compiled
 def scores(margins, memory):
     """Return the scores by which the k best are chosen, shape (K,)."""
-    return moments(margins, memory)[0]
+    mu, _, _ = laws(margins, memory)
+    return mu
 
 
 @compiled
-def moments(margins, memory):
+def laws(margins, memory):
     """Return means and variances of scores, and variances of margins, by model or sample."""
-    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
-    mu = mean.sum(axis=1)
+    moments = sample_moments(margins, memory.shrinkage)
+    mu = moments.mean.sum(axis=1)
+    variance = moments.variance
     if memory.threshold == -np.inf:
         return mu, spreads(variance, margins.n), variance
     if not memory.started[0]:
-        memory.fitted[:] = best_scores(
-            margins, memory.shrinkage, mean, scatter, variance, pooled, floor
-        )
+        memory.fitted[:] = best_scores(margins, moments)
         memory.started[0] = True
-    fitted = fitted_moments(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )
-    mu_fitted = len(mu) * memory.fitted
+    fitted = fitted_moments(margins, moments, memory.fitted, memory.kept)
+    n_arms = len(mu)
+    mu_fitted = n_arms * memory.fitted
     if memory.threshold != np.inf:
         threshold = memory.threshold
         if np.isnan(threshold):
-            a_pair = 2 * margins.n_duels[0] / (len(mu) * (len(mu) - 1))
-            threshold = np.interp(np.log(a_pair), memory.thresholds[0], memory.thresholds[1])
+            a_pair = 2 * margins.n_duels[0] / (n_arms * (n_arms - 1))
+            known = memory.thresholds
+            threshold = np.interp(np.log(a_pair), known[0], known[1])
         index = gap(mu, variance, mu_fitted, fitted, margins.n, memory.posterior)
         if not index < threshold:
             return mu, spreads(variance, margins.n), variance

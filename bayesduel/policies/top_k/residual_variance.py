@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.jit import compiled
-from bayesduel.margins.newton import least_squares
+from bayesduel.margins.newton import least_squares, misfit
 
 __all__ = ["grid_of_sizes", "learned_square", "quantiles"]
 
@@ -32,21 +32,20 @@ def grid_of_sizes() -> np.ndarray:
 
 def quantiles() -> np.ndarray:
     """Return the normal quantiles at which the posterior of a variance is evaluated."""
-    return np.asarray(ndtri((np.arange(POINTS) + 0.5) / POINTS))
+    levels = (np.arange(POINTS) + 0.5) / POINTS
+    return np.asarray(ndtri(levels))
 
 
 @compiled
-def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
+def learned_square(moments, score, sizes, normal):
     """Return the posterior mean of d^2 under a uniform prior on the grid.
 
-    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each; n at least
-        2 off the diagonal.
-    pooled, floor: the pooled variance and the least one.
+    moments: of pairs that met at least twice.
     score: where reweighted least squares starts, shape (K,); not written.
     sizes, normal: ``grid_of_sizes()`` and ``quantiles()``.
     """
     n_arms = len(score)
-    unit = max(pooled, floor)
+    unit = max(moments.pooled, moments.floor)
     fitted = score.copy()
     weight = np.zeros((n_arms, n_arms))
     apart = np.ones((n_arms, n_arms))
@@ -55,39 +54,48 @@ def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
         square = sizes[place] ** 2 * unit
         # 4 rounds of reweighted least squares for each d
         for _ in range(4):
-            weigh(n, mean, scatter, floor, fitted, square, normal, weight)
+            weigh(moments, fitted, square, normal, weight)
             for i in range(n_arms):
-                for j in range(n_arms):
-                    if i != j:
-                        apart[i, j] = n[i, j] / weight[i, j]
-            least_squares(n, mean, apart, fitted)
-        value[place] = weigh(n, mean, scatter, floor, fitted, square, normal, weight)
+                for j in range(i):
+                    v = moments.n[i, j] / weight[i, j]
+                    apart[i, j] = v
+                    apart[j, i] = v
+            least_squares(moments.n, moments.mean, apart, fitted)
+        likelihood = weigh(moments, fitted, square, normal, weight)
         system = -weight[1:, 1:].copy()
         for i in range(1, n_arms):
             system[i - 1, i - 1] = weight[i].sum()
-        value[place] -= 0.5 * np.linalg.slogdet(system)[1]
+        _, log_determinant = np.linalg.slogdet(system)
+        value[place] = likelihood - 0.5 * log_determinant
     chance = np.exp(value - value.max())
-    return (chance * sizes**2).sum() / chance.sum() * unit
+    mean_square = (chance * sizes**2).sum() / chance.sum()
+    return mean_square * unit
 
 
 @compiled
-def weigh(n, mean, scatter, floor, score, square, normal, weight):
+def weigh(moments, score, square, normal, weight):
     """Write each pair's expected precision about the scores; return the log likelihood."""
     n_arms = len(score)
     total = 0.0
     for i in range(n_arms):
         for j in range(i):
-            freedom = n[i, j] - 1
-            e = mean[i, j] - score[i] + score[j]
+            met = moments.n[i, j]
+            freedom = met - 1
+            of_root = 2 / (9 * freedom)  # its variance, by Wilson & Hilferty
+            squares = moments.scatter[i, j] + moments.floor
+            e = misfit(moments.mean, score, i, j)
             chance = 0.0
             precision = 0.0
             for z in normal:
-                root = 1 - 2 / (9 * freedom) + z * sqrt(2 / (9 * freedom))
+                root = 1 - of_root + z * sqrt(of_root)
                 chi_squared = max(freedom * root**3, 1e-3)
-                v = square + (scatter[i, j] + floor) / (chi_squared * n[i, j])
-                density = exp(-0.5 * e * e / v) / sqrt(v) + 1e-300
+                v = square + squares / (chi_squared * met)
+                exponent = -0.5 * e * e / v
+                density = exp(exponent) / sqrt(v) + 1e-300
                 chance += density
                 precision += density / v
             total += log(chance)
-            weight[i, j] = weight[j, i] = precision / chance
+            expected = precision / chance
+            weight[i, j] = expected
+            weight[j, i] = expected
     return total

@@ -12,8 +12,9 @@ from math import exp, sqrt
 
 import numpy as np
 
+from bayesduel.beliefs.score_posterior import contrast
 from bayesduel.jit import compiled
-from bayesduel.margins.newton import inverted
+from bayesduel.margins.newton import add_weight, inverted
 from bayesduel.policies.top_k.aepcs import log_normal_cdf
 
 __all__ = ["choice_gains", "score_covariance", "slopes"]
@@ -26,13 +27,9 @@ def score_covariance(n, variance):
     inverse = np.zeros((n_arms - 1, n_arms - 1))
     for i in range(n_arms):
         for j in range(i):
-            if n[i, j] > 0:
-                w = n[i, j] / variance[i, j]
-                inverse[i - 1, i - 1] += w
-                if j > 0:
-                    inverse[j - 1, j - 1] += w
-                    inverse[i - 1, j - 1] -= w
-                    inverse[j - 1, i - 1] -= w
+            met = n[i, j]
+            if met > 0:
+                add_weight(inverse, i, j, met / variance[i, j])
     inverted(inverse)
     covariance = np.zeros((n_arms, n_arms))
     covariance[1:, 1:] = inverse
@@ -54,11 +51,12 @@ def slopes(score, covariance, k):
         for low in range(k, n_arms):
             p = order[top]
             q = order[low]
-            v = covariance[p, p] + covariance[q, q] - 2 * covariance[p, q]
+            v = contrast(covariance, p, q)
             z = (score[p] - score[q]) / sqrt(v)
+            of_pair = -0.5 * z * z - log_normal_cdf(z)
             lead[p, q] = z / v
-            steep[p, q] = -0.5 * z * z - log_normal_cdf(z)
-            largest = max(largest, steep[p, q])
+            steep[p, q] = of_pair
+            largest = max(largest, of_pair)
     slope = np.zeros((n_arms, n_arms))
     for top in range(k):
         for low in range(k, n_arms):
@@ -85,7 +83,8 @@ def choice_gains(score, covariance, variance, k):
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):
-            v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-            rise = seen[i, i] + seen[j, j] - 2 * seen[i, j]
-            gain[i, j] = gain[j, i] = rise / (variance[i, j] + v)
+            shown = variance[i, j] + contrast(covariance, i, j)
+            rise = contrast(seen, i, j) / shown
+            gain[i, j] = rise
+            gain[j, i] = rise
     return gain

@@ -32,36 +32,36 @@ def test_variances_are_those_of_proportions():
     for i, j, wins, losses in ((0, 1, 3, 0), (0, 2, 1, 1), (1, 2, 0, 2)):
         for margin in [0.5] * wins + [-0.5] * losses:
             record_margin(margins, i, j, margin)
-    mean, scatter, variance, pooled, _ = sample_moments(margins, 0.0)
+    _, mean, scatter, variance, pooled, _, _ = sample_moments(margins, 0.0)
     np.testing.assert_allclose(variance[[0, 0, 1], [1, 2, 2]], [4 / 25, 1 / 4, 3 / 16])
     np.testing.assert_allclose(scatter[[0, 0, 1], [1, 2, 2]], [12 / 25, 1 / 2, 3 / 8])
     assert pooled == pytest.approx((12 / 25 + 1 / 2 + 3 / 8) / 7)
     np.testing.assert_allclose(mean[0], [0, 0.5, 0])
-    shrunk = sample_moments(margins, 2.0)[2]
+    shrunk = sample_moments(margins, 2.0).variance
     np.testing.assert_allclose(shrunk[0, 1], (2 * pooled + 12 / 25) / 5)
     assert np.isfinite(fit_margins(margins).score).all()
     record_margin(margins, 0, 1, 0.0)  # a margin that is no win: the sample's own variances
-    assert sample_moments(margins, 0.0)[2][1, 2] == pytest.approx(0, abs=1e-5)
+    assert sample_moments(margins, 0.0).variance[1, 2] == pytest.approx(0, abs=1e-5)
 
 
 def test_a_pair_that_met_once_has_the_pooled_variance_or_the_floor():
     margins = no_margins(3)
     for i, j, margin in ((0, 1, 1.0), (0, 1, 3.0), (0, 1, 8.0), (0, 2, 5.0)):
         record_margin(margins, i, j, margin)
-    _, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
+    _, _, scatter, variance, pooled, floor, _ = sample_moments(margins, 0.0)
     assert pooled == pytest.approx(26 / 2)  # two degrees of freedom, all of pair 0, 1
     assert floor == pytest.approx(1e-6 * pooled)
     np.testing.assert_allclose(variance[0], [0, 13, floor])
     assert variance[1, 2] == 0  # never met
     assert scatter[0, 2] == 0
-    shrunk = sample_moments(margins, 2.0)[2]
+    shrunk = sample_moments(margins, 2.0).variance
     np.testing.assert_allclose(shrunk[0], [0, (2 * 13 + 26) / 4, 13])
 
 
 def test_other_margins_keep_their_own_variances():
     margins, rows = dealt(4, 5, 0)
     own = rows[(rows[:, 0] == 2) & (rows[:, 1] == 1), 2]
-    assert sample_moments(margins, 0.0)[2][2, 1] == pytest.approx(own.var(ddof=1))
+    assert sample_moments(margins, 0.0).variance[2, 1] == pytest.approx(own.var(ddof=1))
 
 
 def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():

@@ -108,11 +108,11 @@ def test_d_is_learned(d):
     found = []
     for seed in range(12):
         margins, _ = dealt(10, 60, seed, d)
-        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
-        start = mean.sum(axis=1) / 10
-        arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
+        moments = sample_moments(margins, 0.0)
+        start = moments.mean.sum(axis=1) / 10
+        arguments = (moments, start, grid_of_sizes(), quantiles())
         found.append(learned_square(*arguments))
-        np.testing.assert_array_equal(start, mean.sum(axis=1) / 10)
+        np.testing.assert_array_equal(start, moments.mean.sum(axis=1) / 10)
     ratio = np.mean(found) / d**2
     low, high = stats.chi2.ppf([1e-6, 1 - 1e-6], 12 * 36) / (12 * 36)
     assert low - 0.15 < ratio < high + 0.15
@@ -122,9 +122,9 @@ def test_no_residual_is_found_where_there_is_none():
     """d is below a quarter of the spread of the scores, whose range is 1."""
     for seed in range(6):
         margins, _ = dealt(10, 30, 50 + seed)
-        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
-        start = mean.sum(axis=1) / 10
-        arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
+        moments = sample_moments(margins, 0.0)
+        start = moments.mean.sum(axis=1) / 10
+        arguments = (moments, start, grid_of_sizes(), quantiles())
         assert np.sqrt(learned_square(*arguments)) < 0.08
 
 
