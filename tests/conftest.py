@@ -1,5 +1,7 @@
 """The order of the tests, and what each leaves behind."""
 
+import atexit
+import gc
 import sys
 from collections import defaultdict
 from functools import partial
@@ -49,6 +51,13 @@ def pytest_collection_modifyitems(items):
         fast += [k for k, case in enumerate(cases) if case.callspec.id in always]
         for k in {*range(len(cases))} - {*fast}:
             cases[k].add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage pass over the tests and the modules: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # what is left at the end is a leak to some libraries
 
 
 @pytest.fixture(autouse=True)

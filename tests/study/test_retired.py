@@ -13,8 +13,6 @@ from bayesduel.reporting.analysis import analyse
 from bayesduel.reporting.leaderboard import period_views
 from bayesduel.serve.standings import standings
 
-pytestmark = pytest.mark.plain
-
 
 def made(path=None, arms="xyz", rope=0.1, **settings):
     """Return a study in which x beats y and z, and y beats z, with x retired."""
