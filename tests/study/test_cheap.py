@@ -104,6 +104,7 @@ def looks(monkeypatch):
     return called
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", ["bradley-terry", "davidson"])
 @pytest.mark.parametrize(
     "stop", [None, bd.study.Budget(9), bd.study.Budget(7) & bd.study.Budget(9)], ids=repr
