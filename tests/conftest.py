@@ -68,6 +68,30 @@ def closed_figures():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def statements():
+    """Compile the statements of studies in SQLite once: each study has an engine of its own."""
+    from sqlalchemy.util import LRUCache
+
+    from bayesduel.study import database
+
+    made, kept = database.create_engine, LRUCache(2000)
+    first = made("sqlite://")
+    first.connect().close()
+
+    def sharing(*args, **settings):
+        engine = made(*args, **settings)
+        if engine.dialect.name == first.dialect.name:
+            engine.dialect = first.dialect  # of which a compiled statement is
+            engine.update_execution_options(compiled_cache=kept)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "create_engine", sharing)
+        yield
+    first.dispose()
+
+
 def not_held_out(*_, **__):
     """Say what a page then says in place of its calibration."""
     raise ValueError("no duels are held out in this test")
