@@ -13,14 +13,6 @@ from tests.support.covering import covering
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
 PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
-# What `make test` asks for, and whether its kernels run as plain Python.
-HALVES = {"plain and not slow": True, "not plain and not slow": False}
-# Tests of the usual number of draws, and of numbers that are those of as many.
-USUAL_DRAWS = (
-    *("tests/frozen", "tests/test_docstrings", "tests/statistical", "tests/inference/test_fit"),
-    *("tests/inference/test_sparse_gaussian", "tests/posterior/test_duels_to_decide"),
-    *("tests/posterior/test_winners", "tests/test_coming_from", "tests/test_examples"),
-)
 # Tests of held-out predictions, of stored numbers and of numbers in docstrings have five folds;
 # pages that show the calibration two. Pages of other rooms do without, as where a fit fails.
 FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_docstrings")
@@ -38,7 +30,7 @@ NO_PICTURES = (
 
 def pytest_ignore_collect(collection_path, config):
     """Import no file without tests of the half that ``make test`` runs: half of what it takes."""
-    half = HALVES.get(config.option.markexpr)
+    half = {"plain and not slow": True, "not plain and not slow": False}.get(config.option.markexpr)
     if half is None or collection_path.suffix != ".py" or collection_path.name == "conftest.py":
         return None
     text = collection_path.read_text(encoding="utf-8")
@@ -117,17 +109,6 @@ def few_folds(request):
     fewer = partial(calibration.held_out, folds=2) if shown else not_held_out
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "held_out", fewer)
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws(request):
-    """Draw an eighth of the usual 4,000 in `make test`, where a test does not say how many."""
-    if request.config.option.markexpr not in HALVES or request.node.nodeid.startswith(USUAL_DRAWS):
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bayesduel.inference.fit.DRAWS", 500)
         yield
 
 
