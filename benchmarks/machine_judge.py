@@ -124,7 +124,7 @@ def better(prompt):
 def serving(**settings):
     """Give a stub that runs."""
     stub = Stub(**settings)
-    thread = threading.Thread(target=stub.serve_forever, daemon=True)
+    thread = threading.Thread(target=stub.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield stub

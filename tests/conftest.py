@@ -1,5 +1,7 @@
 """The order of the tests, and what each leaves behind."""
 
+import atexit
+import gc
 import sys
 from collections import defaultdict
 from functools import partial
@@ -51,12 +53,43 @@ def pytest_collection_modifyitems(items):
             cases[k].add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish():
+    """Let the collector of garbage pass over the tests and the modules: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # what is left at the end is a leak to some libraries
+
+
 @pytest.fixture(autouse=True)
 def closed_figures():
     """Close the figures that a test drew."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements():
+    """Compile the statements of studies in SQLite once: each study has an engine of its own."""
+    from sqlalchemy.util import LRUCache
+
+    from bayesduel.study import database
+
+    made, kept = database.create_engine, LRUCache(2000)
+    first = made("sqlite://")
+    first.connect().close()
+
+    def sharing(*args, **settings):
+        engine = made(*args, **settings)
+        if engine.dialect.name == first.dialect.name:
+            engine.dialect = first.dialect  # of which a compiled statement is
+            engine.update_execution_options(compiled_cache=kept)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "create_engine", sharing)
+        yield
+    first.dispose()
 
 
 def not_held_out(*_, **__):

@@ -264,6 +264,7 @@ ORIENTED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("about_sides", [True, False])
 @pytest.mark.parametrize("kind", ORIENTED)
 def test_a_term_that_does_not_turn_with_the_sides_says_so(kind, about_sides):

@@ -144,6 +144,7 @@ def test_screen_says_where_all_rows_are():
     assert "has all rows" not in screen([], rows[:3], ["the end"], whole=".table()")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
 @pytest.mark.parametrize("noun", ["arm", "dish"])
 def test_winners_of_groups_show_rows_below_long_sentences(n_groups, noun):

@@ -97,6 +97,7 @@ def test_the_ranker_says_what_a_fit_of_the_same_log_says(container, outcome, cov
     assert bd.winners(ranker.fit_).attrs["verdict"] == bd.winners(fit).attrs["verdict"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("covariate", [False, True])
 @pytest.mark.parametrize("judged", [False, True])
 @pytest.mark.parametrize("outcome", ["numbers", "ties"])
@@ -190,6 +191,7 @@ def test_y_may_be_names_of_the_columns_of_X_but_not_labels_of_arms():
             PairwiseRanker().fit(rows, won)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("left", "right"),
     [

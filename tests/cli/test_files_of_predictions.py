@@ -53,6 +53,7 @@ FILES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("how", ["command", "Python"])
 def test_duels_to_come_are_read_as_a_log_is(fit, name, how, tmp_path):

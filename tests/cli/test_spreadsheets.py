@@ -80,6 +80,7 @@ def test_numbers_stay_numbers():
 
 
 @pytest.mark.plain
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("raw", ["", " --raw"])
 @pytest.mark.parametrize("audit", ["", " --audit"])
 def test_an_exported_study_is_read_as_it_was(files, raw, audit):

@@ -391,6 +391,7 @@ def test_two_arms_are_compared_by_duel_only():
         bd.compare_models([[0, 1], [2, 0]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ties", [0.0, 0.3])
 @pytest.mark.parametrize("other", ["bradley-terry", "thurstone", "preference-matrix"])
 def test_arviz_compares_predictions_of_the_same_outcomes_only(other, ties):

@@ -162,6 +162,7 @@ def exact_evidence(sides, exceptions):
     return logsumexp(logs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("free", [0.0, 0.4])
 @pytest.mark.parametrize("n_arms", [3, 6, 9])
 def test_particles_sum_over_orders(n_arms, free):

@@ -190,6 +190,7 @@ def test_the_command_line_reads_them(kind, tmp_path):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()])
 @pytest.mark.parametrize("by", ["topic", "pair", "source"])
 def test_groups_of_soft_votes_are_held_against_their_shares(base, by):

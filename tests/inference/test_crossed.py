@@ -108,6 +108,7 @@ def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
     assert spread.mean() == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("away", [-1.0, 1.0])
 @pytest.mark.parametrize("worth", ["scores", "sources"])
 def test_a_conditional_does_not_depend_on_where_its_search_starts(worth, away):
@@ -189,6 +190,7 @@ def test_scales_of_the_border_settle_where_the_bound_is_highest(conditional):
     assert ahead.bound > here.bound
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("true", [0.2, 1.0])
 @pytest.mark.parametrize("worth", ["scores", "sources"])
 def test_scales_of_groups_by_moments_are_near_the_true_ones(worth, true, monkeypatch):

@@ -172,6 +172,7 @@ KEPT = {  # fits whose group of P a file does not hold
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", ["nc", "zarr"])
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_file_leaves_out_what_follows_and_a_loaded_fit_has_it(

@@ -200,6 +200,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", [["x"], ["x", "z"]], ids=len)
 def test_the_default_model_has_the_covariates_that_the_log_was_read_with(frame, kind, names):

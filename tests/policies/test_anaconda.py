@@ -95,6 +95,7 @@ def ladder(order, gap=0.45):
     return 0.5 + gap * np.sign(rank[None, :] - rank[:, None])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n_arms", [2, 3, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("seed", "replay"), [(1, 1.0), (2, 0.4)])
 def test_lockstep(n_arms, seed, replay):

@@ -289,6 +289,7 @@ def test_only_the_two_columns_that_were_read_are_a_difference():
     assert found.attrs["not_read"] == "Not read: 'len_a' and 'len_b'."
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nothing", [None, float("nan"), "", "  ", pd.NA], ids=repr)
 @pytest.mark.parametrize("name", ["warm", "language", "judge"])
 def test_missing_cells_are_counted_and_what_is_taken_is_said(name, nothing):
@@ -382,6 +383,7 @@ def of_ties(share: float) -> pd.DataFrame:
     return log
 
 
+@pytest.mark.sampled(2, "davidson-0.25")
 @pytest.mark.parametrize("share", [0.0, 0.25])
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "preference-matrix", "davidson"])
 def test_a_model_without_ties_says_that_a_tie_counts_half(model, share, tmp_path):

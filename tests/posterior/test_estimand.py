@@ -35,6 +35,7 @@ def made_log(n=400, *, levels=("de", "en", "fr"), shares=(0.5, 0.3, 0.2), spread
     return bd.read_duels(rows, keep=["language", "prompt"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 1.5, 3.0])
 @pytest.mark.parametrize("link", [expit, ndtr])
 def test_the_quadrature_is_that_of_scipy(link, deviation):

@@ -93,6 +93,7 @@ def test_forecasts_hold_the_future(n):
     assert apart.shape[1] == len(AHEAD)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("degrees", [None, 5.0])
 @pytest.mark.parametrize("kind", ["whole, with draws", "whole, without", "not whole"])
 def test_whole_margins_have_draws(kind, degrees):

@@ -299,6 +299,7 @@ def test_a_condition_that_no_term_reads_names_the_term_that_would(said, term):
         bd.predict(fit, *fit.duel.arms[:2], **said)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize("base", ["davidson", "thurstone"])
 def test_what_is_taken_for_conditions_that_are_not_given_is_said(base, dated):
@@ -325,6 +326,7 @@ def test_what_is_taken_for_conditions_that_are_not_given_is_said(base, dated):
     assert of_time in " ".join(repr(bd.predict(fit, "a", "c")).split())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("term", ["random:group", "random:judge", "random:topic"])
 @pytest.mark.parametrize("base", ["bradley-terry", "davidson"])
 def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):

@@ -48,6 +48,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("asked", ASKED, ids=["at", "weights"])
 @pytest.mark.parametrize("term", [bd.models.CategoryEffects, bd.models.RandomEffects])
 def test_an_update_and_an_audit_stay_about_the_same_duels(made, term, asked):

@@ -32,6 +32,7 @@ def fit_of(form):
     return FITS[form]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("how", ["keyword", "column", "ISO", "date"])
 def test_a_date_is_read_as_in_the_log(form, how):

@@ -47,6 +47,7 @@ def log(rows):
 
 
 @pytest.mark.plain
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ties", [0.0, 0.2])
 @pytest.mark.parametrize(
     "model", ["bradley-terry", "thurstone", "davidson", "bradley-terry + order"]
@@ -97,6 +98,7 @@ def test_few_judges_who_repeat_themselves_do_not_count_as_many(covariance):
 
 
 @pytest.mark.plain
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("order", "unbalanced"), [(0.0, False), (0.8, False), (0.8, True)])
 def test_a_ranking_is_left_alone(order, unbalanced, seed):

@@ -273,6 +273,7 @@ def test_an_earlier_name_of_a_column_names_the_new_one():
     assert np.allclose(frame["win_rate_lower"], found["win_rate_lower"].loc[frame.index])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["davidson + order", "thurstone", "preference-matrix"])
 @pytest.mark.parametrize("noun", ["arm", "team"])
 def test_winners_name_the_model(name, noun):

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from bayesduel.models import BradleyTerry
 from bayesduel.reporting.html import page as page_of
 from bayesduel.reporting.partial_report import IndexRow, index_section
 from bayesduel.reporting.section import Matrix, Section
-from tests.support.browser import browser, seen, title_of
+from tests.support.browser import browser, seen, seen_at_once, title_of
 from tests.support.parsing import Page
 
 pytestmark = browser
@@ -67,10 +68,38 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.fixture(params=["report.html", "site/index.html"])
-def path(folder, request, tmp_path):
-    """Return a page with a leaderboard."""
-    return shutil.copytree(folder, tmp_path / "own") / request.param
+PAGES = ("report.html", "site/index.html")  # with a leaderboard
+SCRIPTS = {}  # of the tests that look at what a script has made of each of these pages
+
+
+def after(script, around="{text}"):
+    """Let a test look at each page after a script has run in it, or in a page around it."""
+
+    def decorated(test):
+        SCRIPTS[test.__name__] = script, around
+        return pytest.mark.parametrize("name", PAGES)(test)
+
+    return decorated
+
+
+@pytest.fixture(scope="module")
+def every(folder, tmp_path_factory):
+    """Return the elements of each page after each script, of one start of Chromium."""
+    scripts = {}
+    for script, around in SCRIPTS.values():
+        own = shutil.copytree(folder, tmp_path_factory.mktemp("own") / "own")
+        for path in map(own.joinpath, PAGES):
+            shown = path.with_name("shown.html")
+            shown.write_text(around.format(text=path.read_text("utf-8"), name=path.name), "utf-8")
+            scripts[shown] = script
+    found = seen_at_once(scripts, tmp_path_factory.mktemp("frames"))
+    return dict(zip(product(SCRIPTS, PAGES), found.values(), strict=True))
+
+
+@pytest.fixture
+def dom(every, request, name):
+    """Return the elements of a page after the script of a test has run in it."""
+    return every[request.node.originalname, name]
 
 
 def rows_of(dom, kind="board"):
@@ -91,15 +120,15 @@ def _both_ways(log, order, first, second):
     return (i, j), (j, i)
 
 
-@pytest.mark.sampled(2)
-def test_heads_sort_both_ways_and_the_filter_hides(path, tmp_path):
-    script = """
+@after(
+    """
     const heads = document.querySelectorAll("table.board th button");
     heads[0].click(); heads[0].click();
     const box = document.querySelector("form.board input");
     box.value = "BEE"; box.dispatchEvent(new Event("input"));
     """
-    dom = seen(path, tmp_path, script)
+)
+def test_heads_sort_both_ways_and_the_filter_hides(dom):
     rows = rows_of(dom)
     assert [cells[0] for _, cells in rows] == ["3", "2", "1"]
     assert [cells[1] for own, cells in rows if "hidden" not in own] == ["Bee"]
@@ -135,10 +164,8 @@ def test_a_matrix_of_many_arms_is_printed_small_and_with_its_dots(tmp_path):
     assert 10_000 < printed.stat().st_size < 2_000_000
 
 
-@pytest.mark.sampled(2)
-def test_every_head_sorts_its_column(path, tmp_path):
-    """Names as text, numbers as numbers; the board of a later edition has changes, too."""
-    script = """
+@after(
+    """
     const table = document.querySelector("table.board");
     const heads = [...table.querySelectorAll("th button")];
     document.title = JSON.stringify(heads.map((head, at) => {
@@ -147,8 +174,11 @@ def test_every_head_sorts_its_column(path, tmp_path):
       return [[...table.tBodies[0].rows].map((row) => row.cells[at].innerText), sorted, at];
     }));
     """
-    found = json.loads(title_of(seen(path, tmp_path, script)))
-    assert len(found) == len(Page(path.read_text()).rows["ranking"][0])
+)
+def test_every_head_sorts_its_column(dom, folder, name):
+    """Names as text, numbers as numbers; the board of a later edition has changes, too."""
+    found = json.loads(title_of(dom))
+    assert len(found) == len(Page((folder / name).read_text()).rows["ranking"][0])
     for texts, heads, at in found:
         number = [re.match(r"\d+", text) for text in texts]
         key = [int(n[0]) for n in number] if all(number) else [text.lower() for text in texts]
@@ -156,9 +186,8 @@ def test_every_head_sorts_its_column(path, tmp_path):
         assert [k for k, head in enumerate(heads) if head == "ascending"] == [at]
 
 
-@pytest.mark.sampled(2)
-def test_copies_are_those_of_the_files(path, tmp_path):
-    dom = seen(path, tmp_path, COPIED)
+@after(COPIED)
+def test_copies_are_those_of_the_files(dom):
     assert re.search(r"<output[^>]*>Copied\.</output>", dom)
     found = json.loads(title_of(dom))
     rows = json.loads(found["json"])
@@ -173,10 +202,8 @@ def test_copies_are_those_of_the_files(path, tmp_path):
     assert any(r"| c\_c |" in line for line in lines)
 
 
-@pytest.mark.sampled(2)
-def test_the_matrix_says_of_each_pair_what_the_comparison_does(path, tmp_path):
-    """Under the pointer, and under the arrow keys, which stop at the edges."""
-    script = """
+@after(
+    """
     const [one, two] = document.querySelectorAll("form.compare select");
     const matrix = document.querySelector("table.matrix");
     const said = matrix.parentElement.nextElementSibling;
@@ -193,14 +220,16 @@ def test_the_matrix_says_of_each_pair_what_the_comparison_does(path, tmp_path):
     for (const name of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowRight"]) press(name);
     document.title = JSON.stringify([pointed, compared, said.textContent, matrix.tabIndex]);
     """
-    pointed, compared, by_keys, stop = json.loads(title_of(seen(path, tmp_path, script)))
+)
+def test_the_matrix_says_of_each_pair_what_the_comparison_does(dom):
+    """Under the pointer, and under the arrow keys, which stop at the edges."""
+    pointed, compared, by_keys, stop = json.loads(title_of(dom))
     assert pointed == compared and len(set(pointed)) == 6
     assert by_keys == compared[1] and stop == 0
 
 
-@pytest.mark.sampled(2)
-def test_two_arms_are_compared_in_either_order(path, tmp_path):
-    script = """
+@after(
+    """
     const [one, two] = document.querySelectorAll("form.compare select");
     document.title = JSON.stringify([[0, 2], [2, 0]].map(([first, second]) => {
       one.selectedIndex = first; two.selectedIndex = second;
@@ -208,7 +237,9 @@ def test_two_arms_are_compared_in_either_order(path, tmp_path):
       return document.querySelector("p.compared").innerText.replaceAll("\\u00a0", " ");
     }));
     """
-    said = json.loads(title_of(seen(path, tmp_path, script)))
+)
+def test_two_arms_are_compared_in_either_order(dom):
+    said = json.loads(title_of(dom))
     log = bd.Duels.from_wins(WINS, ["a|b", "Bee", "c_c"])
     winners = bd.winners(bd.fit(log, BradleyTerry(), draws=200))
     order = [str(arm) for arm in winners["arm"].values[winners["order"].values]]
@@ -268,21 +299,21 @@ def test_a_category_is_chosen_and_its_own_ranking_shown(tmp_path):
     assert sorted(shown["all"]) == sorted(shown["code"]) and len(shown) == 3
 
 
-@pytest.mark.sampled(2)
-def test_with_scripts_off_the_page_is_whole(path, tmp_path):
+@after(
+    """
+    onload = () => {
+      const page = frames[0].document;
+      const high = (what) => [...page.querySelectorAll(what)].filter((e) => e.offsetHeight);
+      document.title = JSON.stringify([high("table.board tbody tr").length,
+        high("form").length, high("th button").length, high("details summary").length > 5,
+        high("p.files a").length > 0]);
+    };
+    """,
+    '<title></title><body><iframe src="{name}" sandbox="allow-same-origin"></iframe></body>',
+)
+def test_with_scripts_off_the_page_is_whole(dom):
     """In a frame that may run no script, which the page around it looks at."""
-    frame = path.with_name("frame.html")
-    frame.write_text(
-        f"""<title></title><body><iframe src="{path.name}" sandbox="allow-same-origin"></iframe>
-        <script>onload = () => {{
-          const page = frames[0].document;
-          const high = (what) => [...page.querySelectorAll(what)].filter((e) => e.offsetHeight);
-          document.title = JSON.stringify([high("table.board tbody tr").length,
-            high("form").length, high("th button").length, high("details summary").length > 5,
-            high("p.files a").length > 0]);
-        }};</script></body>"""
-    )
-    assert json.loads(title_of(seen(frame, tmp_path))) == [3, 0, 0, True, True]
+    assert json.loads(title_of(dom)) == [3, 0, 0, True, True]
 
 
 def test_links_lead_to_the_arm_and_back(folder, tmp_path):
@@ -300,9 +331,8 @@ def test_links_lead_to_the_arm_and_back(folder, tmp_path):
     assert len(anchors) > 2 and {*anchors} <= {*report.anchors}
 
 
-@pytest.mark.sampled(2)
-def test_everything_that_is_clicked_takes_the_keyboard(path, tmp_path):
-    script = """
+@after(
+    """
     const all = [...document.querySelectorAll("button, input, select, summary, a[href]")];
     const odd = all.filter((e) => {
       for (let d = e; d; d = d.parentElement) if (d.tagName === "DETAILS") d.open = true;
@@ -312,20 +342,19 @@ def test_everything_that_is_clicked_takes_the_keyboard(path, tmp_path):
     });
     document.title = `${all.length} ${odd.map((e) => e.outerHTML)}`;
     """
-    total, _, odd = title_of(seen(path, tmp_path, script)).partition(" ")
+)
+def test_everything_that_is_clicked_takes_the_keyboard(dom):
+    total, _, odd = title_of(dom).partition(" ")
     assert int(total) > 10 and not odd
 
 
-@pytest.mark.sampled(2)
-def test_a_phone_scrolls_no_page_sideways(path, tmp_path):
+@after(
+    "onload = () => { document.title = frames[0].document.documentElement.scrollWidth; };",
+    '<title></title><body><iframe src="{name}" style="width: 360px"></iframe></body>',
+)
+def test_a_phone_scrolls_no_page_sideways(dom):
     """In a frame of 360 px, since a window of Chromium is never narrower than 500."""
-    frame = path.with_name("frame.html")
-    frame.write_text(
-        f"""<title></title><body><iframe src="{path.name}" style="width: 360px"></iframe><script>
-        onload = () => {{ document.title = frames[0].document.documentElement.scrollWidth; }};
-        </script></body>"""
-    )
-    assert int(title_of(seen(frame, tmp_path))) <= 360
+    assert 0 < int(title_of(dom)) <= 360
 
 
 # -- names that try to run -----------------------------------------------------------------

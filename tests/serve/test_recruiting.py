@@ -141,6 +141,7 @@ def test_what_a_link_says_is_data(site):
     assert refused.status_code == 400 and "<script>alert" not in refused.text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sites", [(), ("https://school.example.org",)])
 @pytest.mark.parametrize("recruiter", [None, *RECRUITERS])
 def test_frames_and_forms_of_other_sites(site, sites, recruiter):

@@ -39,6 +39,7 @@ def test_practice_is_explained_on_the_page_until_the_next_answer(site):
     assert {row["seconds"] is not None for row in made.study.rows()} == {True}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("on_fail", ["nothing", "warn", "screen out", "exclude"])
 @pytest.mark.parametrize("right", [True, False])
 def test_who_misses_gold_questions_is_warned_or_gets_the_other_code(site, on_fail, right):

@@ -59,7 +59,7 @@ def test_workers_end_with_their_parent(what, tmp_path):
         time.sleep(0.02)
         assert parent.poll() is None, "it should still be running"
     workers = [psutil.Process(int(file.name)) for file in begun.iterdir()]
-    time.sleep(1)  # Well into a run that would last for hours.
+    time.sleep(0.2)  # Well into a run that would last for hours.
     assert len([w for w in workers if alive(w)]) == 2
     parent.send_signal(signal.SIGKILL)
     parent.wait()

@@ -104,6 +104,7 @@ def looks(monkeypatch):
     return called
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", ["bradley-terry", "davidson"])
 @pytest.mark.parametrize(
     "stop", [None, bd.study.Budget(9), bd.study.Budget(7) & bd.study.Budget(9)], ids=repr
@@ -163,6 +164,7 @@ def word(number):
     return ("left", "tie", "right")[number % 3]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("looks_every", [1, 7])
 @pytest.mark.parametrize(
     ("model", "policy", "answer"),

@@ -303,7 +303,7 @@ def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_pa
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_under_a_planted_cycle_no_arm_of_it_is_the_answer(seed):
     status = told(CYCLE, IN_DOUBT, seed).status(check=False)
     assert status.answer == ()

@@ -29,6 +29,7 @@ def pair(ticket):
     return frozenset((ticket.left, ticket.right)), ticket.item
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", [None, bd.policies.DTS()], ids=str)
 @pytest.mark.parametrize("items", [None, ITEMS], ids=["plain", "items"])
 def test_gold_questions_are_no_duels_and_say_who_fails(items, policy, tmp_path):

@@ -1,10 +1,10 @@
 """A language model as judge: every reply is stored, no verdict is doubled, the costs are right."""
 
 import json
+import os
 import re
 import signal
-import subprocess
-import sys
+import threading
 import time
 from contextlib import closing, contextmanager
 from email.utils import formatdate
@@ -191,7 +191,8 @@ def test_content_with_braces_is_data(tmp_path):
 
 
 @pytest.mark.parametrize("fate", ["429", "500", "cut", "malformed", "empty", "400", "401"])
-def test_what_always_goes_wrong_ends_the_run_or_the_ticket(tmp_path, fate):
+def test_what_always_goes_wrong_ends_the_run_or_the_ticket(tmp_path, fate, monkeypatch):
+    monkeypatch.setattr("bayesduel.study.chat_completions.LONGEST_WAIT", 0.01)
     study = made(tmp_path, 4)
     with serving(wrong={fate: 1.0}) as stub:
         result = run(tmp_path, stub, "--retries", "1", "--tries", "2", "--workers", "2")
@@ -304,19 +305,24 @@ def test_wrong_options_are_refused(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_stores_what_was_answered_and_says_how_to_go_on(tmp_path, number):
     study = made(tmp_path, 200)
+    ours = signal.signal(number, signal.default_int_handler)  # where the command has none, it fails
     with serving(delay=0.02) as stub:
-        words = [w for w in command(tmp_path, stub) if w != "--json"]
+
+        def stop():
+            while len(stub.served) < 20:
+                time.sleep(0.01)
+            os.kill(os.getpid(), number)
+
+        words = [w for w in command(tmp_path, stub)[3:] if w != "--json"]
         words[words.index("STUB_KEY") - 1 : words.index("STUB_KEY") + 1] = []
-        process = subprocess.Popen(
-            [sys.executable, *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        while len(stub.served) < 20:
-            time.sleep(0.01)
-        process.send_signal(number)
-        output, errors = process.communicate(timeout=60)
-        assert process.returncode == 130, errors
-        assert "Run the same command again to go on" in errors
-        assert "It ended: it was stopped." in output
+        stopping = threading.Thread(target=stop)
+        stopping.start()
+        result = CliRunner().invoke(main, words)
+        stopping.join()
+        signal.signal(number, ours)
+        assert result.exit_code == 130, result.stderr
+        assert "Run the same command again to go on" in result.stderr
+        assert "It ended: it was stopped." in result.stdout
         assert len(Replies(study, "stub").all()) == len(stub.served)
         assert 0 < study.n_duels < 200
 

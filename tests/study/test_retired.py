@@ -13,8 +13,6 @@ from bayesduel.reporting.analysis import analyse
 from bayesduel.reporting.leaderboard import period_views
 from bayesduel.serve.standings import standings
 
-pytestmark = pytest.mark.plain
-
 
 def made(path=None, arms="xyz", rope=0.1, **settings):
     """Return a study in which x beats y and z, and y beats z, with x retired."""
@@ -84,6 +82,7 @@ def test_the_page_of_a_study_has_its_rope_its_name_and_no_retired_winner(tmp_pat
     assert "Retired arms, whose duels are in it: x." in run("export", path, tmp_path / "log.csv")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("beside", [None, bd.study.Budget(500)], ids=repr)
 @pytest.mark.parametrize("p", [0.8, 0.999])
 def test_winners_and_page_of_a_study_have_the_confidence_of_its_rule(p, beside, tmp_path):

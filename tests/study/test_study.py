@@ -175,6 +175,7 @@ def test_batches_do_not_repeat_a_question_and_sides_are_balanced():
     assert abs(left[0] - left[1]) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("items", [None, ["p", "q"]], ids=["no-items", "items"])
 @pytest.mark.parametrize(
     "ask",

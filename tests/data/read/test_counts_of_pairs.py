@@ -55,6 +55,7 @@ def written(frame, kind, folder):
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
 @pytest.mark.parametrize("names", [*([name] for name in CONDITIONS), ["rater", "date", "language"]])
 def test_counts_have_the_conditions_of_votes(names, kind, tmp_path):

@@ -31,6 +31,7 @@ def log_file(folder, kind, n_empty):
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n_empty", [1, 3])
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_an_empty_outcome_is_said_with_two_options_that_work(tmp_path, kind, n_empty):
@@ -56,6 +57,7 @@ def test_an_empty_outcome_is_said_with_two_options_that_work(tmp_path, kind, n_e
     assert found == [(len(PAIRS), n_ties), (len(PAIRS) + n_empty, n_ties + n_empty)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("dates", "forms"),
     [

@@ -262,6 +262,7 @@ def test_numbers_beside_named_arms_are_not_models(numbers, tmp_path):
 # -- D3: words for a tie among the best; partial orders
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "tie", ["tie", "equal", "no preference", "unentschieden", "égalité", "平局"]
 )
@@ -492,6 +493,7 @@ def test_a_scale_of_one_side_is_asked_about(best, worst, tmp_path):
 # -- D9: what is left out is said
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("odd", ["5", "unclear", "n/a", "both lost", "timeout"])
 @pytest.mark.parametrize(
     "way",
@@ -531,6 +533,7 @@ def test_true_and_false_are_a_covariate_in_files_and_frames(flags, way, tmp_path
 # -- D11: half a win
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("share", ["win_rate", "winrate", "share", "prob_a_wins", "p"])
 @pytest.mark.parametrize("half", [True, False])
 def test_a_share_of_a_half_is_half_a_win_each(share, half, tmp_path):
@@ -614,6 +617,7 @@ def test_a_refusal_says_what_to_do(name, tmp_path):
         bd.read_duels(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("word", ["BYE", "bye", "Bye", "spielfrei", "(bye)"])
 @pytest.mark.parametrize("side", ["white", "black"])
 def test_a_bye_is_no_arm(word, side, tmp_path, capsys):

@@ -112,6 +112,7 @@ def test_words_of_outcomes(words, capsys):
     assert (points(given) == truth()).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["fecha", "Datum", "data", "Data", "дата", "日期", "date"])
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y"])
 def test_dates_by_their_names_in_several_languages(name, form):
@@ -124,6 +125,7 @@ def test_dates_by_their_names_in_several_languages(name, form):
     assert (log.votes.time == days.to_numpy()).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["fecha", "Datum", "data", "дата", "日期"])
 @pytest.mark.parametrize("values", [[*range(8)], ["x", "y"] * 4])
 def test_a_column_with_the_name_of_dates_that_holds_others_is_no_time(name, values):

@@ -106,6 +106,7 @@ def test_nested_json_is_refused_in_tables_of_pulls_and_of_items(tmp_path):
 # -- Parquet -------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [0, 4])
 @pytest.mark.parametrize("extra", ["file_row_number", "filename", "n_rows"])
 def test_parquet_with_columns_that_duckdb_would_add(tmp_path, rows, extra):
@@ -188,6 +189,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("role", ["left", "outcome", "margin", "judge", "weight", "time", "x"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_of_frames_that_are_neither_text_nor_numbers(role, kind):

@@ -37,6 +37,7 @@ def read(source, role):
     return bd.read_duels(source, covariates=[] if role == "margin" else [role])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", PLACE)
 @pytest.mark.parametrize("role", ["margin", "x"])
 @pytest.mark.parametrize("value", [1e6, 1e150])

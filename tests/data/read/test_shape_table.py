@@ -483,6 +483,7 @@ def test_numbered_places_are_asked_for(way, tmp_path, n_arms):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n_arms", [2, 3])
 @pytest.mark.parametrize("judges", [1, 3])
 def test_scores_in_columns_of_letters(way, tmp_path, n_arms, judges):

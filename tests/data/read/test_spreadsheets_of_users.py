@@ -42,6 +42,7 @@ def written(tmp_path, names, rows, sep=",", ending="csv"):
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dash", "‐‑‒–—−－")
 @pytest.mark.parametrize("half", ["½", "1/2"])
 def test_results_of_chess_with_any_dash(tmp_path, dash, half):
@@ -249,6 +250,7 @@ POINTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", POINTS)
 @pytest.mark.parametrize("from_0", [True, False])
 def test_points_or_places_from_0_are_asked_for(tmp_path, kind, from_0):
@@ -313,6 +315,7 @@ DIFFERENCES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DIFFERENCES)
 @pytest.mark.parametrize("option", ["margin", "outcome"])
 def test_right_minus_left_by_its_name_is_asked_for(tmp_path, name, option):

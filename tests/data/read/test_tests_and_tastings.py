@@ -138,6 +138,7 @@ RESULTS = points([{"a": a, "b": b, "w": "t" if m == n else "a" if m > n else "b"
                   for (a, b), (m, n) in SCORED.items()])  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("away", [ARMS, ("AJA", "BRE", "CEL", "DYN")])
 @pytest.mark.parametrize(
     ("form", "itself", "head"),

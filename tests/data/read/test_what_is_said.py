@@ -197,6 +197,7 @@ FORMS = ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%d.%m.%Y %
          "%d %b %Y", "%B %d, %Y", "%m/%d/%Y %H:%M:%S"]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["csv", "frame"])
 def test_dates_of_other_forms_are_read_where_they_leave_no_doubt(tmp_path, form, kind):
@@ -377,6 +378,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("by_command", [True, False])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_both_columns_of_a_covariate_are_not_two_covariates(pair, by_command):
