@@ -20,14 +20,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from bayesduel.inference.conjugate_gradient import conjugate_gradient, inner
+from bayesduel.inference.conjugate_gradient import EXACT, conjugate_gradient, inner
 from bayesduel.system.threads import side_by_side
 
 __all__ = ["Crossing"]
 
 # Figures are of 12,000 votes of 30 arms, 60 judges and 100 prompts, 4,000 draws, in standard
 # deviations.
-EXACT = 1e-4  # of a solution, relative; with a tenth and with ten times of it nothing changes
 # Random signs of a log determinant and of variances. With 8 and with 32 means of scales shift by
 # 0.01 and standard deviations change by 0.4 %.
 PROBES = 16

@@ -55,6 +55,8 @@ from bayesduel.inference.variational_conditional import (
     step_from,
 )
 from bayesduel.system.arguments import Progress
+from bayesduel.system.cost import CostLimit
+from bayesduel.system.memory import AT_ONCE
 from bayesduel.system.threads import side_by_side
 
 __all__ = ["LatentGaussian"]
@@ -63,16 +65,13 @@ __all__ = ["LatentGaussian"]
 # Nats below the best node; lower bounds would let the interpolation overshoot. Draws are the same
 # with -30, and with -7.5 1,870 are effective in place of 1,890.
 FLOOR = -15.0
-# Factors made anew for draws, times the square of coefficients, about. With a quarter as many the
-# draws of 101 coefficients take 2.4 s in place of 3.7, and 1,757 are effective in place of 1,720.
-FACTORS = 2e7
-# Distinct values of the scales among draws, at least: an end of a 95 % interval of a scale then has
-# a Monte Carlo error of 0.19 standard deviations.
-FEWEST = 200
+# Distinct values of the scales among draws, each with a factor made anew, by the square of the
+# coefficients. With a quarter as many the draws of 101 coefficients take 2.4 s in place of 3.7, and
+# 1,757 are effective in place of 1,720. With the fewest an end of a 95 % interval of a scale has a
+# Monte Carlo error of 0.19 standard deviations.
+DISTINCT = CostLimit(total=20_000_000, least=200, most=4000)
 SMALL = 300  # coefficients up to which three scales have a lattice, and more scattered nodes
 OVERSAMPLED = 8  # proposals of the scales for each draw: 1,890 effective, with two 1,874
-# Numbers of draws of crossed groups that are made at once: 8 MB. Ten times as many take as long.
-AT_ONCE = 2_000_000
 # Where draws of few coefficients are, nodes are added. With four scales 1,720 draws are effective;
 # with other values of any of these numbers (half and twice, about) 1,658 to 1,763 are.
 SCATTERINGS = 3  # rounds of more nodes; with one 1,659
@@ -158,8 +157,7 @@ class LatentGaussian(DensityApproximation):
         size = self.density.size
         n_distinct = n
         if size <= SMALL and len(self.top.phi):
-            few = FACTORS // size**2
-            n_distinct = int(np.clip(few, FEWEST, n))
+            n_distinct = min(DISTINCT.times(size**2), n)
         z, log_q = self._scales(n_distinct, rng)
         which = rng.permutation(np.arange(n) % n_distinct)
         z = z[which]

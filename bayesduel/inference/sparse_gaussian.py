@@ -21,6 +21,7 @@ compressed sensing", ICCV Workshops 2011 (variances from perturbed solutions). D
 variance of a difference has its covariance to first order only; Rao-Blackwell variances.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -51,15 +52,9 @@ ROUNDS = 12  # values of the scale, at most: secant steps of up to 0.25 from a s
 # How close the mode of the log scale should be, in standard deviations. With a quarter nothing
 # changes, with four times of it the scale shifts by 0.08.
 CLOSE = 0.02
-# Relative residuals of the solutions on the way, and of those that make draws. With ten times of
-# the first nothing changes, with ten times of the second the scale shifts by 0.006.
-FORCING = 1e-4
-DRAWN = 1e-3
 # Gain of a step, an arm, in nats, below which the mean is found. With a tenth nothing changes, with
 # ten times of it the scale shifts by 0.005, with a thousand times by 0.06.
 STILL = 1e-7
-# Threads that draw, each a block at a time: block after block tells how far it is.
-WORKERS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +152,7 @@ class SparseGaussian:
             return square
 
         squares = np.zeros(n_arms)
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             for done, square in enumerate(pool.map(fill, range(len(starts))), 1):
                 squares += square
                 if progress is not None:
@@ -227,7 +222,7 @@ class SparseGaussian:
         """
         precision = self.precision.scores
         right = precision.perturbation(n, rng)
-        drawn = precision.solve_block(right, tolerance=DRAWN)
+        drawn = precision.solve_block(right)
         drawn -= _column_means(drawn)
         right -= _column_means(right)
         right /= precision.diagonal[:, None].astype(np.float32)
@@ -251,7 +246,7 @@ class SparseGaussian:
             expected = graph.n * chance
             right, other = found._gradient(graph.points - expected)
             precision = graph.bordered(expected * (1 - chance), tau)
-            step, turn = precision.solve(right, other, tolerance=FORCING)
+            step, turn = precision.solve(right, other)
             gain = float(right @ step + other @ turn)
             length = 1.0
             while True:
@@ -300,7 +295,7 @@ class SparseGaussian:
             slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
-            step, turn = precision.solve(right, other, tolerance=FORCING)
+            step, turn = precision.solve(right, other)
             own = precision.scores.conditional_variance
             found = replace(
                 found,

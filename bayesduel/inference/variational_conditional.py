@@ -16,12 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
-from bayesduel.inference.crossed import EXACT
+from bayesduel.inference.conjugate_gradient import EXACT, LOOSE
 from bayesduel.inference.gaussian_prior import LOG_2PI, Prior
 from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.models.response import Derivatives
 
-__all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding", "step_from"]
+__all__ = [
+    "STEP",
+    "Conditional",
+    "conditional_at",
+    "curvature",
+    "mode_at",
+    "responding",
+    "step_from",
+]
 
 # Figures are of two fits of 4,000 draws, in standard deviations: 4,000 votes of 20 arms and 40
 # judges, and 12,000 votes of 30 arms, 60 judges and 100 prompts.
@@ -30,16 +38,13 @@ NODES = 15
 # Of the log density, below which a step ends them. With a tenth and ten times of it means of scales
 # shift by 0.02 at most, and their deviations change by 2 %.
 GAIN = 1e-3
-# Residual of a step by conjugate gradients: the next one makes up for it. With a quarter and four
-# times of it nothing changes.
-LOOSE = 0.02
 # Gain of a step, in nats, below which the precision of crossed groups is factored. With a quarter
 # and four times of it nothing changes.
 CLOSE = 1.0
 # Relative change of variances, likewise. With a quarter and four times of it means shift by 0.02 at
 # most.
 STILL = 0.02
-TINY = 1e-12  # variance of a predictor, at least, which has a root and a logarithm
+STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 
 
 class FactorNeeded(NamedTuple):
@@ -52,7 +57,7 @@ class FactorNeeded(NamedTuple):
 # With a quarter of 0.002 means shift by 0.02, with four times of it by 0.003; with half and twice
 # 0.25, and with a quarter and four times 0.01, nothing changes.
 FINE = FactorNeeded(alike=0.002, residual=EXACT)
-ROUGH = FactorNeeded(alike=0.25, residual=0.01)
+ROUGH = FactorNeeded(alike=0.25, residual=LOOSE)
 
 
 class Conditional(NamedTuple):
@@ -94,7 +99,7 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
             bent = found
             step = layout.solve(near, gradient)
         else:
-            step, _ = layout.step(found, prior, gradient, near, LOOSE)
+            step, _ = layout.step(found, prior, gradient, near)
         gain = float(gradient @ step)
         length = 1.0
         enough = CLOSE if layout.crossed else GAIN
@@ -161,7 +166,7 @@ def conditional_at(
             known = _apart(found.bend, bent.bend) <= needed.alike
         far_off = gain >= CLOSE
         if layout.crossed and (known or far_off):
-            step, _ = layout.step(found, prior, gradient, last, LOOSE)
+            step, _ = layout.step(found, prior, gradient, last)
         else:
             arrow = layout.factor(found, prior, last, needed.residual)
             bent = found
@@ -217,12 +222,11 @@ def _slope(layout: Layout, here: Conditional) -> np.ndarray:
     """Return the gradient of the bound in the hyperparameters, (q,), by differences."""
     expected = _expected(layout, here)
     slope = []
-    step = 1e-4  # with a tenth and with ten times of it nothing changes
-    for unit in step * np.eye(len(here.phi)):
+    for unit in STEP * np.eye(len(here.phi)):
         ahead = expected(here.phi + unit)
         behind = expected(here.phi - unit)
         rise = ahead - behind
-        slope.append(rise / (2 * step))
+        slope.append(rise / (2 * STEP))
     return np.array(slope)
 
 
@@ -299,7 +303,7 @@ def _yielded(
     By Stein's identities for averages. moved: how predictors move, (q, cells). groups: how prior
     precisions of the groups do, (groups, m) each.
     """
-    at = np.maximum(here.variance, TINY)
+    at = np.maximum(here.variance, 1e-12)  # it has a root
 
     def averaged(mass: np.ndarray) -> np.ndarray:
         found = layout.density.averaged(here.x, here.phi, AT, mass, here.variance)
