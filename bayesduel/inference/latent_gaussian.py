@@ -76,8 +76,6 @@ OVERSAMPLED = 8  # proposals of the scales for each draw: 1,890 effective, with 
 # with other values of any of these numbers (half and twice, about) 1,658 to 1,763 are.
 SCATTERINGS = 3  # rounds of more nodes; with one 1,659
 ADDED = 60  # nodes of a round
-BEYOND = 1.3  # distance of nodes from the middle over that of the draws; with 0.8 1,658
-ABOVE = 0.5  # nats above the best node that an interpolated bound may be
 TEMPER = 0.5  # power of the density from which the scales of wide draws are drawn
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 
@@ -130,7 +128,7 @@ class LatentGaussian(DensityApproximation):
         rng = np.random.default_rng(0)
         found = self._joined(nodes)
         z, _ = found._split_normal(ADDED, rng)
-        found = found._joined(found._at(BEYOND * z))
+        found = found._joined(found._at(z))
         for _ in range(SCATTERINGS):
             wide = replace(found, wide=True)
             z, _ = wide._scales(ADDED, rng)
@@ -268,10 +266,7 @@ class LatentGaussian(DensityApproximation):
             return replace(self, wide=True)
         rng = np.random.default_rng(len(self.nodes))
         chosen = resample(weights, ADDED, rng)
-        middle = weights @ proposals.hyper
-        away = proposals.hyper[chosen] - middle
-        phi = middle + BEYOND * away
-        shift = phi - self.top.phi
+        shift = proposals.hyper[chosen] - self.top.phi
         z = np.linalg.solve(self.root, shift.T).T
         return self._joined(self._at(z))
 
@@ -350,7 +345,7 @@ class LatentGaussian(DensityApproximation):
             z = self._z[node] + self.step * within
             log_proposed = np.log(weight[node])
         power = TEMPER if self.wide else 1.0
-        height = np.minimum(curve(z), ABOVE) * power
+        height = curve(z) * power
         chance = normalised(height - log_proposed)
         kept = resample(chance, n, rng)
         return z[kept], height[kept]

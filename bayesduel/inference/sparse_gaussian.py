@@ -30,6 +30,7 @@ from scipy.special import expit, ndtri
 
 from bayesduel.inference.comparison_graph import BorderedPrecision, ComparisonGraph
 from bayesduel.inference.grid_draws import stratified
+from bayesduel.models.model import NODES, WEIGHTS
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cost import CostLimit
 
@@ -42,11 +43,6 @@ BLOCK = 64  # draws solved for together; with 16 a fit takes 1.9 s
 # beyond that of its own duels then has a relative error of 35 % with 16 and 18 % with 64, (2 /
 # n)^0.5; the errors of arms are independent.
 PROBES = CostLimit(total=200_000, least=16, most=64)
-# Of Gauss-Hermite quadrature. With 3 the log scale shifts by 0.07, with 15 nothing changes; and
-# nodes where some difference has a standard deviation above `WIDE`, whose logistic curve is a step.
-NODES = 5
-MANY_NODES = 15
-WIDE = 4.0
 INNER = 6  # steps at one value of the scale, at most; with 3 the scale shifts by 0.006
 ROUNDS = 12  # values of the scale, at most: secant steps of up to 0.25 from a start by moments
 # How close the mode of the log scale should be, in standard deviations. With a quarter nothing
@@ -196,11 +192,9 @@ class SparseGaussian:
         reach = graph.columns - graph.difference(precision.along)
         spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
         sd = np.sqrt(np.maximum(spread, 0))
-        n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
-        nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
         chance = np.zeros_like(middle)
         curve = np.zeros_like(middle)
-        for node, mass in zip(nodes, masses / masses.sum(), strict=True):
+        for node, mass in zip(NODES, WEIGHTS, strict=True):
             here = expit(middle + node * sd)
             chance += mass * here
             curve += mass * here * (1 - here)

@@ -19,6 +19,7 @@ from bayesduel.inference.arrow import Arrow, Layout
 from bayesduel.inference.conjugate_gradient import EXACT, LOOSE
 from bayesduel.inference.gaussian_prior import LOG_2PI, Prior
 from bayesduel.inference.linear_predictor import LinearPredictor, number_names
+from bayesduel.models.model import NODES, WEIGHTS
 from bayesduel.models.response import Derivatives
 
 __all__ = [
@@ -33,8 +34,6 @@ __all__ = [
 
 # Figures are of two fits of 4,000 draws, in standard deviations: 4,000 votes of 20 arms and 40
 # judges, and 12,000 votes of 30 arms, 60 judges and 100 prompts.
-# Of Gauss-Hermite quadrature over a cell's predictor: exact for polynomials to degree 29.
-NODES = 15
 # Of the log density, below which a step ends them. With a tenth and ten times of it means of scales
 # shift by 0.02 at most, and their deviations change by 2 %.
 GAIN = 1e-3
@@ -71,10 +70,6 @@ class Conditional(NamedTuple):
     bent: Derivatives  # averaged derivatives of the cells
     slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
     bend: np.ndarray | None = None  # minus its second derivatives, (q, q), where they are known
-
-
-AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
-MASS = MASS / MASS.sum()
 
 
 def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
@@ -159,7 +154,7 @@ def conditional_at(
     far = max(50.0, 0.5 * density.size)  # gain of a step by cells beyond which it is shortened
     # 24 steps at most: more are a search that does not come close
     for k in range(24):
-        found = density.averaged(x, phi, AT, MASS, variance)
+        found = density.averaged(x, phi, NODES, WEIGHTS, variance)
         gradient = density.gradient(found, prior, x)
         known = False
         if bent is not None:
@@ -201,7 +196,7 @@ def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
     """Return the evidence bound of a conditional, whose prior is given."""
     phi = here.phi
     cells = density.likelihood(here.x, phi, _at_nodes(density, here))
-    expected = float((MASS @ cells).sum())
+    expected = float((WEIGHTS @ cells).sum())
     square = _square(prior, here.x)
     value = expected + prior.half_log_det - 0.5 * square
     weight = np.maximum(-here.bent.bend, 0.0)
@@ -215,7 +210,7 @@ def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
 def _at_nodes(density: LinearPredictor, here: Conditional) -> np.ndarray:
     """Return the predictor of each cell at the nodes of the quadrature, (nodes, cells)."""
     deviation = np.sqrt(here.variance)
-    return density.eta(here.x) + AT[:, None] * deviation
+    return density.eta(here.x) + NODES[:, None] * deviation
 
 
 def _slope(layout: Layout, here: Conditional) -> np.ndarray:
@@ -236,7 +231,7 @@ def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: 
     near: another conditional, whose predictors vary as much. arrow, prior: of this one.
     """
     density = layout.density
-    found = density.averaged(x, near.phi, AT, MASS, near.variance)
+    found = density.averaged(x, near.phi, NODES, WEIGHTS, near.variance)
     gradient = density.gradient(found, prior, x)
     return layout.solve(arrow, gradient)
 
@@ -306,11 +301,11 @@ def _yielded(
     at = np.maximum(here.variance, 1e-12)  # it has a root
 
     def averaged(mass: np.ndarray) -> np.ndarray:
-        found = layout.density.averaged(here.x, here.phi, AT, mass, here.variance)
+        found = layout.density.averaged(here.x, here.phi, NODES, mass, here.variance)
         return found.bend
 
-    by_eta = averaged(MASS * AT) / at**0.5
-    second = MASS * (AT**2 - 1) / 2
+    by_eta = averaged(WEIGHTS * NODES) / at**0.5
+    second = WEIGHTS * (NODES**2 - 1) / 2
     by_variance = averaged(second) / at
     wider = np.array([layout.widened(here.arrow, one) for one in groups])
     mixed = (moved * by_eta) @ wider.T
@@ -346,7 +341,7 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
         total += density.log_prior_of_scales(phi)
         changed = phi != here.phi
         if changed[responds].any():
-            cells = MASS @ density.likelihood(x, phi, eta)
+            cells = WEIGHTS @ density.likelihood(x, phi, eta)
             total += float(cells.sum())
         return total
 

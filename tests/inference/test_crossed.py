@@ -10,7 +10,7 @@ import xarray as xr
 from scipy import sparse
 
 import bayesduel as bd
-from bayesduel.inference import arrow, crossed
+from bayesduel.inference import arrow
 from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.inference.scale_grid import coordinates
@@ -259,7 +259,6 @@ def test_few_eigenvalues_end_the_method_early(coupling):
 
 
 def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(crossed, "MANY", 8)  # columns from which a factor is made by halves
     model, found = model_of(BradleyTerry, "sources", ("prompt", "judge")), []
     votes = log(300, 5, (4, 8, 9))
     for workers in (1, 4):
