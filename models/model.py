@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bayesduel.data.rankings import Rankings
 
 
-__all__ = ["Model"]
+__all__ = ["NODES", "WEIGHTS", "Model"]
 
 # Gauss-Hermite quadrature of a standard normal number: of logistic probabilities within 1e-3 where
 # the deviation is up to 3, within 1e-5 up to 1.5 (tests/posterior/test_estimand.py).

@@ -27,26 +27,23 @@ from scipy.linalg.lapack import dpotri, dtrtri, dtrtrs
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, half_log_det, solved
-from bayesduel.inference.crossed import EXACT, Crossing
+from bayesduel.inference.conjugate_gradient import EXACT, LOOSE
+from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.design import Gram, ScoreDesign, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
+from bayesduel.system.memory import AT_ONCE
 from bayesduel.system.threads import side_by_side
 
-__all__ = ["Arrow", "Layout", "layout_of"]
+__all__ = ["WIDEST", "Arrow", "Layout", "layout_of"]
 
 # Coefficients by group from which they are eliminated. With 800, of 20 arms and 40 judges, a fit
 # takes 1.2 s of a processor so, and 10.9 s where they are not.
 FEWEST = 100
-# Coefficients of the border beyond which crossed groups are eliminated together: a border takes as
-# long as the cube of its coefficients (`python -m benchmarks.crossed --beside`).
+# Coefficients whose precision is factored as a whole, a border's or all: that takes as long as the
+# cube of them (`python -m benchmarks.crossed --beside`), and products with a factor 0.4 ms.
 WIDEST = 1000
-# Cells whose variances are worked on at once, by each thread: 40 MB with 1,000 columns.
-ROWS = 5_000
-# Of a step of Newton's method, relative. A fit of 12,000 votes of 30 arms, 60 judges and 100
-# prompts is the same with a quarter of it, with 4 and with 16 times as much, in as much time.
-RESIDUAL = 3e-4
 
 
 class Arrow(NamedTuple):
@@ -352,12 +349,11 @@ class Layout:
         prior: Prior,
         gradient: np.ndarray,
         near: Arrow | None = None,
-        residual: float = RESIDUAL,
     ) -> tuple[np.ndarray, Arrow]:
         """Return the inverse precision times a vector, (size,), and what was factored for it.
 
         Of crossed groups that is the one given, `near`: conjugate gradients need no better one for
-        that relative residual. Raises FloatingPointError if these do not converge.
+        a step that the next one corrects. Raises FloatingPointError if these do not converge.
         """
         if near is None or near.crossing is None:
             arrow = self.factor(found, prior)
@@ -372,7 +368,7 @@ class Layout:
         shape = (density.size, density.size)
         nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
         whole = LinearOperator(shape, times, dtype=float)
-        step, failed = cg(whole, gradient, rtol=residual, M=nearly)
+        step, failed = cg(whole, gradient, rtol=LOOSE, M=nearly)
         if failed:
             raise FloatingPointError("conjugate gradients did not converge")
         return np.asarray(step), near
@@ -578,10 +574,11 @@ def _grouped(density: LinearPredictor) -> list[np.ndarray]:
 
 def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
     """Return the sum of squares of each row of a sparse matrix times columns, (rows,)."""
+    together = AT_ONCE // columns.shape[1]
 
     def some(start: int) -> np.ndarray:
-        rows = matrix[start : start + ROWS] @ columns
+        rows = matrix[start : start + together] @ columns
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
-    starts = range(0, matrix.shape[0], ROWS)
+    starts = range(0, matrix.shape[0], together)
     return np.concatenate(side_by_side(some, starts))

@@ -10,10 +10,10 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["placed", "pulled_back"]
+__all__ = ["TOGETHER", "placed", "pulled_back"]
 
-# Variances whose product has one logarithm. They lie between 1e-30 and 1e9: a product of eight is
-# then a number between 1e-240 and 1e72, which a float can hold.
+# Numbers whose product has one logarithm. Variances lie between 1e-30 and 1e9: a product of eight
+# is then a number between 1e-240 and 1e72, which a float can hold.
 TOGETHER = 8
 
 

@@ -23,13 +23,9 @@ from scipy import sparse
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.block_solver import add_pair_noise, solve_block
-from bayesduel.inference.conjugate_gradient import ITERATIONS, conjugate_gradient
+from bayesduel.inference.conjugate_gradient import EXACT, ITERATIONS, conjugate_gradient
 
 __all__ = ["BorderedPrecision", "ComparisonGraph", "ScorePrecision"]
-
-# Relative residual of the solutions for the columns beside the scores: what is left of their
-# precision is a difference of two numbers that may be a thousand times as large.
-BORDER = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +126,8 @@ class ComparisonGraph:
         border = np.zeros((self.n_arms, weighted.shape[1]))
         for k, column in enumerate(weighted.T):
             border[:, k] = self.pull(column)
-        along = conjugate_gradient(scores.off, scores.diagonal, border, tolerance=BORDER)
+        # The precision left to the columns is a difference of numbers a thousand times as large.
+        along = conjugate_gradient(scores.off, scores.diagonal, border, tolerance=1e-8)
         of_data = self.columns.T @ weighted
         own = of_data + np.diag(self.tightness) - border.T @ along
         covariance = np.linalg.inv((own + own.T) / 2)
@@ -152,16 +149,14 @@ class ScorePrecision:
         """The variance of each score given all others, shape (K,)."""
         return 1 / self.diagonal
 
-    def solve(
-        self, right: np.ndarray, start: np.ndarray | None = None, *, tolerance: float = 1e-6
-    ) -> np.ndarray:
+    def solve(self, right: np.ndarray, *, tolerance: float = EXACT) -> np.ndarray:
         """Return the solution for a right-hand side of shape (K,), by conjugate gradients.
 
         Raises FloatingPointError if they do not converge.
         """
-        return conjugate_gradient(self.off, self.diagonal, right, start, tolerance=tolerance)
+        return conjugate_gradient(self.off, self.diagonal, right, tolerance=tolerance)
 
-    def solve_block(self, right: np.ndarray, *, tolerance: float = 1e-3) -> np.ndarray:
+    def solve_block(self, right: np.ndarray, *, tolerance: float = EXACT) -> np.ndarray:
         """Return the solutions for right-hand sides (K, columns), float32.
 
         Raises FloatingPointError if some column does not converge.
@@ -205,7 +200,7 @@ class BorderedPrecision:
         return np.einsum("ip,pq,iq->i", self.along, self.covariance, self.along)
 
     def solve(
-        self, right: np.ndarray, other: np.ndarray, *, tolerance: float
+        self, right: np.ndarray, other: np.ndarray, *, tolerance: float = EXACT
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution, scores (K,) and coefficients (p,), for such right-hand sides."""
         left = other - self.along.T @ right

@@ -18,7 +18,7 @@ from bayesduel.inference.arrow import Layout
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.polya_gamma_gibbs import Differences, GibbsCertificate
-from bayesduel.inference.variational_conditional import Conditional
+from bayesduel.inference.variational_conditional import STEP, Conditional
 from bayesduel.models.response import without_own
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cost import CostLimit
@@ -28,9 +28,6 @@ __all__ = ["gibbs_of_conditional"]
 
 # Sweeps that are counted, of two chains side by side.
 SWEEPS = CostLimit(total=60_000, least=40, most=400)
-CHAINS = 2
-# Of a draw's distance from the mean, relative: with 0.0025 as with 0.04, fits are equal.
-RESIDUAL = 1e-2
 # A 95 % interval holds 94.9 % where coefficients are shifted by this, 93.8 to 96.1 % where their
 # variances differ by this, and that of a scale or of a lone number 94.0 %.
 ALLOWED = Differences(shift=0.1, spread=0.1, scale_shift=0.3, effect_shift=0.3)
@@ -67,7 +64,8 @@ def gibbs_of_conditional(
     ends = list(pairwise(starts))
     many = [slice(start, stop) for start, stop in ends if stop - start > 1]
     single = [start for start, stop in ends if stop - start == 1]
-    kept = SWEEPS.times(density.size) // CHAINS
+    streams = rng.spawn(2)
+    kept = SWEEPS.times(density.size) // len(streams)
     skipped = kept // 3
 
     def chain(which: int) -> list[tuple[Any, ...]]:
@@ -84,7 +82,7 @@ def gibbs_of_conditional(
             found = without_own(slope, -weight)
             gradient = density.gradient(found, prior, top.x)
             right = gradient + prior.noise(rng)
-            step, _ = layout.step(found, prior, right, top.arrow, RESIDUAL)
+            step, _ = layout.step(found, prior, right, top.arrow)
             x = top.x + step
             if tell is not None:
                 tell((k + 1) / (skipped + kept))
@@ -99,8 +97,7 @@ def gibbs_of_conditional(
             seen.append((moved, spread, root.T @ gap, effect))
         return seen
 
-    streams = rng.spawn(CHAINS)
-    rows = [row for seen in side_by_side(chain, range(CHAINS)) for row in seen]
+    rows = [row for seen in side_by_side(chain, range(len(streams))) for row in seen]
     told = map(list, zip(*rows, strict=True))
     return GibbsCertificate.of(*told, n_draws=n_draws, allowed=ALLOWED)
 
@@ -108,8 +105,8 @@ def gibbs_of_conditional(
 def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
     """Return the slope of the log prior in the hyperparameters, (q,)."""
     q = len(phi)
-    step = 1e-4 * np.eye(q)
+    step = STEP * np.eye(q)
     at = np.concatenate([phi + step, phi - step])
     coefficients = np.repeat(x[None], len(at), axis=0)
     value = density.log_prior(coefficients, at)
-    return (value[:q] - value[q:]) / 2e-4
+    return (value[:q] - value[q:]) / (2 * STEP)

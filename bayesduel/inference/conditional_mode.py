@@ -36,10 +36,6 @@ __all__ = [
     "start_at",
 ]
 
-# Of the largest entry of a Cholesky factor: there is no curvature below it. Its square, 1e-12, is a
-# curvature that rounding of a matrix of 1,000 rows may leave, 1,000 times 2e-16, and room.
-VANISHING = 1e-6
-
 
 @dataclass(frozen=True, eq=False)
 class Mode:
@@ -93,7 +89,8 @@ def find_mode(
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
             curvature = factor.diagonal()
             by_data = curvature[parts.prior.diagonal() == 0]  # the data alone curve these
-            if len(by_data) and by_data.min() < VANISHING * curvature.max():
+            # Rounding may leave a curvature of 1,000 times 2e-16, of which this is a root.
+            if len(by_data) and by_data.min() < 1e-6 * curvature.max():
                 raise FloatingPointError("the posterior has no curvature in some direction")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0

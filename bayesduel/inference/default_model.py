@@ -48,6 +48,7 @@ from bayesduel.text import an, begun, count, join, percent, plural
 
 __all__ = [
     "AUTO",
+    "LEVELS",
     "SPARSE_ARMS",
     "TIES",
     "Choice",

@@ -28,7 +28,6 @@ __all__ = [
 # Entries of J below which it is kept whole. A fit of 15 arms takes 0.12 s so and 0.14 s else, one
 # of 200 arms and 5,000 votes 4.7 and 2.0 s.
 SMALL = 4000
-FEW = 8  # slopes of each cell, up to which sums by arm take less than a sparse product
 # Of two entries of a row of a sparse J, up to which they are kept: a sparse matrix of 240 MB.
 PRODUCTS = 20_000_000
 
@@ -254,17 +253,13 @@ class ScoreDesign:
         if self.beside.jacobian.shape[1]:
             mixed = centre(covariance[cut:, :cut]).T  # (K, p)
             of_others = covariance[cut:, cut:]
-            found = found + 2 * self.beside.dots(self._of_scores(mixed))
+            found = found + 2 * self.beside.dots(self.scores.jacobian @ mixed)
             found = found + self.beside.variance(of_others)
         return np.maximum(found, 0.0)
 
     def _own_variance(self, score: np.ndarray) -> np.ndarray:
         """Return the variance of the scores' part of eta, (cells,), of their covariance."""
         return np.asarray(self.scores.variance(score))
-
-    def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the matrix of the K scores times numbers (K, p), (cells, p)."""
-        return np.asarray(self.scores.jacobian @ numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,26 +301,6 @@ class PairDifferences(ScoreDesign):
         matrix = sparse.csr_array((entries, (rows, arms)), shape=shape)
         return Columns(matrix)
 
-    def eta(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (..., cells)."""
-        cut = self.n_arms - 1
-        score = centre(u[..., :cut])
-        beside = self.beside.eta(u[..., cut:])
-        found = score.take(self.first, axis=-1)
-        found -= score.take(self.second, axis=-1)
-        found += beside
-        return np.asarray(found)
-
-    def _pulled(self, slope: np.ndarray) -> np.ndarray:
-        if slope.ndim == 1:
-            won = np.bincount(self.first, slope, self.n_arms)
-            lost = np.bincount(self.second, slope, self.n_arms)
-            return uncentre(won - lost)
-        if slope.shape[1] <= FEW:
-            columns = [self._pulled(column) for column in slope.T]
-            return np.stack(columns, axis=1)
-        return super()._pulled(slope)
-
     def _curved(self, weight: np.ndarray) -> np.ndarray:
         return laplacian(weight, self.first, self.second, self.n_arms)
 
@@ -333,9 +308,6 @@ class PairDifferences(ScoreDesign):
         variance = score.diagonal()
         covariance = score[self.first, self.second]
         return np.asarray(variance[self.first] + variance[self.second] - 2 * covariance)
-
-    def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
-        return np.asarray(numbers[self.first] - numbers[self.second])
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""

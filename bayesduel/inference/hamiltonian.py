@@ -37,7 +37,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import strmv
 
-from bayesduel.inference.arrow import Layout, layout_of
+from bayesduel.inference.arrow import WIDEST, Layout, layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
@@ -46,15 +46,11 @@ from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.inference.hamiltonian_mode import FLAT, Start, learned_start, start_of
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.nuts import completed, run_chains, statistics_of
-from bayesduel.inference.variational_conditional import responding
+from bayesduel.inference.variational_conditional import STEP, responding
 from bayesduel.system.arguments import Progress
 
 __all__ = ["StandardCoordinates", "sample_hamiltonian"]
 
-# Coefficients up to which all are decorrelated, as they are where there are no groups: two products
-# take 0.4 ms.
-DENSE = 1000
-STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
@@ -209,7 +205,7 @@ class StandardCoordinates:
     @cached_property
     def _layout(self) -> Layout | None:
         """Which coefficients are groups that follow the others, or None where there are no such."""
-        if self.density.size <= DENSE:
+        if self.density.size <= WIDEST:
             return None
         found = layout_of(self.density)
         return found if len(found.groups) else None

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
+from bayesduel.inference.conjugate_gradient import LOOSE
 from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -20,7 +21,6 @@ from bayesduel.models.response import Derivatives
 __all__ = ["FLAT", "Start", "learned_start", "start_of"]
 
 SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
-RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative: the next one makes up for it
 FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 
 
@@ -117,7 +117,7 @@ def _climbed(
     gradient = density.gradient(found, prior, x)
     whole = LinearOperator(shape, times, dtype=float)
     nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
-    step = cg(whole, gradient, rtol=RESIDUAL, M=nearly, maxiter=200)[0]
+    step = cg(whole, gradient, rtol=LOOSE, M=nearly, maxiter=200)[0]
     before = density.value(x, phi)
     for _ in range(20):  # halved to a millionth of it at most
         if density.value(x + step, phi) >= before:

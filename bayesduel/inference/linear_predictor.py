@@ -21,12 +21,10 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.models.log_normaliser import SummedLogLikelihood, log_normalisers
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
+from bayesduel.system.memory import CACHED
 
 __all__ = ["LinearPredictor", "Parts", "number_names", "split_blocks"]
 
-# Draws x cells worked on at once, which should stay in the processor's cache. Log densities of
-# 8,000 draws of 827 coefficients take 0.1 s; with 100,000 at once 0.2 s, with 4,000,000 0.4 s.
-BLOCK = 40_000
 # Draws x cells of pairs from which these are summed by compiled code. To load that takes 0.2 s.
 MANY = 2_000_000
 
@@ -298,7 +296,7 @@ class LinearPredictor:
         Of x (n, size) and hyperparameters phi on the log scale, (n, q).
         """
         cells = np.empty((len(x), self.n_cells))
-        for here in _slices(len(x), BLOCK, self.n_cells):
+        for here in _slices(len(x), self.n_cells):
             eta = self.eta(x[here])
             cells[here] = self.likelihood(x[here], phi[here], eta)
         total = self.log_prior(x, phi) + cells.sum(axis=1)
@@ -316,7 +314,7 @@ class LinearPredictor:
         by_pairs = self._sum_by_pairs(x)
         if by_pairs is not None:
             return value + by_pairs
-        for here in _slices(len(x), BLOCK, self.n_cells):
+        for here in _slices(len(x), self.n_cells):
             eta = self.eta(x[here])
             value[here] += self._sum(eta, x[here], phi[here])
         return value
@@ -575,8 +573,8 @@ def _total(lengths: Mapping[str, int | None]) -> int:
     return sum(1 if length is None else length for length in lengths.values())
 
 
-def _slices(n: int, room: int, each: int) -> Iterator[slice]:
-    """Yield parts of `n` draws with `room` for all their numbers, `each` of a draw."""
-    step = max(1, room // max(each, 1))
+def _slices(n: int, each: int) -> Iterator[slice]:
+    """Yield parts of `n` draws of `each` numbers."""
+    step = max(1, CACHED // max(each, 1))
     for start in range(0, n, step):
         yield slice(start, start + step)

@@ -17,7 +17,6 @@ from scipy.special import ndtri
 
 __all__ = ["FEW", "MANY", "Mixing", "bulk_ess", "required", "rhat", "tail_ess"]
 
-TAIL = 0.11  # posterior mass of either tail, as ArviZ takes it
 THOROUGH = 1000  # draws of all chains from which MANY is asked; fits that take long make fewer
 
 
@@ -69,8 +68,8 @@ def bulk_ess(draws: np.ndarray) -> np.ndarray:
 
 def tail_ess(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the 11 and 89 % quantiles, the smaller."""
-    lower = _ess_below(draws, TAIL)
-    upper = _ess_below(draws, 1 - TAIL)
+    lower = _ess_below(draws, 0.11)
+    upper = _ess_below(draws, 0.89)
     return np.minimum(lower, upper)
 
 

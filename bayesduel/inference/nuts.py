@@ -45,7 +45,6 @@ DIVERGED = 0.1
 # Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability, icehockey
 # with cycles), and twice doubled that is 63.
 STEPS = (7, 63)
-FIRST = 1000  # milliseconds of a chain by which its time is judged, sooner than `LONG`
 # Seconds that a fit may take in silence: a user's attention is kept for as long (Nielsen,
 # "Usability Engineering", 1993, section 5.5).
 LONG = 10.0
@@ -241,11 +240,12 @@ def run_chains(
 
 
 def _seconds(chains: Any, cores: int) -> tuple[float, float] | None:
-    """Return how long nutpie's chains may take in all, by their first second, or None before.
+    """Return how long nutpie's chains may take in all, by a tenth of `LONG`, or None before.
 
     cores: how many chains run at a time.
     """
-    begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= FIRST]
+    first = 1000 * LONG / 10
+    begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= first]
     if not begun:
         return None
     seconds = [chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun]

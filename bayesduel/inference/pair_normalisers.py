@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesduel.inference.coefficient_prior import TOGETHER
 from bayesduel.inference.design import PairDifferences, centre
 from bayesduel.jit import compiled
+from bayesduel.system.memory import CACHED
 
 __all__ = ["PairNormalisers"]
 
-TOGETHER = 16  # cells whose product has one logarithm
-BLOCK = 50_000  # numbers of arms or kinds held at once, which should stay in a processor's cache
-LARGEST = 40.0  # logarithm of a numerator, of which so many can be multiplied
+LARGEST = 700 / TOGETHER  # logarithm of a numerator: the product is below e^700, a finite number
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class PairNormalisers:
         """
         cut = self.n_arms - 1
         found = np.empty(len(u))
-        step = max(1, BLOCK // max(self.n_arms, len(self.kinds)))
+        step = max(1, CACHED // max(self.n_arms, len(self.kinds)))
         for start in range(0, len(u), step):
             here = slice(start, start + step)
             score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another

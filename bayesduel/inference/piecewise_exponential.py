@@ -9,12 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["PiecewiseExponential"]
+from bayesduel.system.memory import CACHED
 
-# Comparisons of levels and points at once, a byte each: they stay in the cache.
-WORKED_ON = 1_000_000
-# Change of the log density over a piece below which it is level: expm1(d) / d is 1 up to d / 2.
-LEVEL = 1e-9
+__all__ = ["PiecewiseExponential"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +57,7 @@ class PiecewiseExponential:
         slopes = self.slopes
         rise = np.diff(self.log_density, axis=1)
         width = np.diff(self.points, axis=1)
-        level = np.abs(rise) < LEVEL
+        level = rise == 0
         safe = np.where(level, 1.0, rise)
         growth = np.expm1(rise) / safe
         mean = np.where(level, 1.0, growth)  # over the height at the left
@@ -76,7 +73,7 @@ class PiecewiseExponential:
         log_density = np.zeros(n)
         level = rng.uniform(size=(size, n))
         together = n * self.points.shape[1]
-        step = max(1, WORKED_ON // together)
+        step = max(1, CACHED // together)
         for start in range(0, size, step):
             here = slice(start, start + step)
             drawn, own = self._inverted(here, level[here])
@@ -110,7 +107,7 @@ class PiecewiseExponential:
         width = _at(widths, np.minimum(start, last_width))
         slope = _at(self.slopes[rows], piece)
         rise = slope * width
-        is_level = np.abs(rise) < LEVEL
+        is_level = rise == 0
         safe = np.where(is_level, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
         growth = np.expm1(rise)

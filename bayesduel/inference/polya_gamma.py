@@ -24,9 +24,6 @@ __all__ = ["SUMMED", "cumulants", "fill_polya_gamma", "polya_gamma"]
 # and its fourth cumulant alone is not that of the gamma variable.
 SUMMED = 64
 CUT = 0.64  # where the two forms of the series meet: Polson, Scott & Windle, section 4
-# Below it cumulants are expanded around z = 0. What is left out is 1e-12 of the mean, 2e-9 of the
-# variance and 7e-7 of the third one.
-NEAR = 0.1
 
 
 def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -67,7 +64,9 @@ def cumulants(z):
     # K(t) = log cosh(z/2) - f(z^2/4 - t/2), f(y) = log cosh(sqrt y): so f'/2, -f''/4, f'''/8.
     u = abs(z) / 2
     y = u * u
-    if u < NEAR:  # log cosh u = y/2 - y^2/12 + y^3/45 - 17 y^4/2520 + 31 y^5/14175
+    # log cosh u = y/2 - y^2/12 + y^3/45 - 17 y^4/2520 + 31 y^5/14175. What is left out is 1e-12 of
+    # the mean, 2e-9 of the variance and 7e-7 of the third one.
+    if u < 0.1:
         first = 1 / 2 - y / 6 + y**2 / 15 - 17 * y**3 / 630
         second = -1 / 6 + 2 * y / 15 - 17 * y**2 / 210 + 124 * y**3 / 2835
         third = 2 / 15 - 17 * y / 105 + 124 * y**2 / 945

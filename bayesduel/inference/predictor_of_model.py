@@ -21,9 +21,6 @@ from bayesduel.models.touch import check_touches
 
 __all__ = ["linear_predictor"]
 
-# Relative difference of two sums of the same numbers in another order. Of n numbers it is up to
-# 2e-16 n (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, eq. 4.4).
-SAME = 1e-9
 # Columns beside the scores that are kept as a dense matrix, which products of pairs need. Value and
 # derivatives of 9,163 cells with 64 columns take 6 ms so, with 128 columns 16 ms; sparse ones 1 ms.
 DENSE = 64
@@ -142,7 +139,9 @@ def _check_sides(block: TermCoefficients, columns: "sparse.csr_array", cells: An
     turned = columns_of(exchanged, block.lengths, len(cells))
     largest = max(abs(columns).max(), 1.0)
     away = abs(columns + turned).max()
-    if away > SAME * largest:
+    # Two orders of n numbers have sums that differ by 2e-16 n (Higham, "Accuracy and Stability of
+    # Numerical Algorithms", 2002, eq. 4.4).
+    if away > 1e-9 * largest:
         name = type(block.term).__name__
         raise ValueError(
             f"{name}.design should change its sign where the sides of a duel are exchanged, as a "

@@ -48,7 +48,6 @@ WEIGHED = 1000
 TAIL = 0.025  # posterior mass of a tail: ends of 95 % intervals are told
 # Of the mass of a tail, at least, should be reached by proposals; less lets shorter tails pass.
 COVERED = 0.75
-SURE = 0.95  # confidence with which a smaller share is taken for one
 # Of the draws of a tail, at least, have to be effective: 10 of the 100 of 4,000 draws, by which the
 # mass beyond an end is known to a third.
 LEAST = 0.1
@@ -121,7 +120,7 @@ class Certificate(Quality):
     @property
     def covered_least(self) -> float:
         """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
-        beyond = (1 - SURE) / self.tails.n_tails
+        beyond = 2 * TAIL / self.tails.n_tails
         errors = -float(ndtri(beyond))
         chance = (COVERED / self.tail_draws) ** 0.5
         return COVERED - errors * chance

@@ -66,26 +66,18 @@ from bayesduel.inference.conditional_mode import (
     named_parameters,
 )
 from bayesduel.inference.datatree import dataset
+from bayesduel.inference.default_model import LEVELS
 from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
 from bayesduel.system.cost import CostLimit
+from bayesduel.system.memory import AT_ONCE, TABLE_ARMS
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
-MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
-MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
+MOST_COEFFICIENTS = 1500  # whose errors are made robust: their square is needed of each cluster
 # Clusters adjusted for leverage, the largest leverages first. One costs the cube of the parameters.
 ADJUSTED = CostLimit(total=50_000_000, least=50, most=1000)
-# Functionals for which the matrices of all clusters are read once, from memory. Of 120 functionals
-# of 827 parameters and 50 judges: with 8 .60 s, with 32 .45 s, with 128 .40 s and 4 times the room.
-TOGETHER = 32
-# Clusters from which their variance is held against that of the model, as levels of a default
-# model.
-LEAST_OWN = 5
-# A direction that one cluster alone informs: less of it comes from elsewhere, half the digits of a
-# float.
-SINGULAR = 1e-8
 
 
 class ClusterRows(NamedTuple):
@@ -122,7 +114,7 @@ class Informed(NamedTuple):
     @property
     def lone(self) -> np.ndarray:
         """Which directions this cluster alone informs, (rank,)."""
-        return self.values > 1.0 - SINGULAR
+        return self.values > 1.0 - 1e-8  # half the digits of a float
 
     @property
     def stretch(self) -> np.ndarray:
@@ -171,7 +163,7 @@ def robust_covariance(
             used[name] = place
     terms = {}
     for name, term in by_deviations.items():
-        if term.samples and counts[name] >= LEAST_OWN and not why_not_robust(model):
+        if term.samples and counts[name] >= LEVELS[0] and not why_not_robust(model):
             terms[name] = term
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
@@ -180,12 +172,12 @@ def robust_covariance(
     reason = why_not_robust(model) if used else ""
     if used and spread is None:
         reason = f"votes without a judge or a group are over {MOST_LONE:,}"
-    many = model.terms.items is None and duels.n_arms > MOST_ARMS
+    many = model.terms.items is None and duels.n_arms > TABLE_ARMS
     too_many = many and drawn.approximation is None
     if used and not reason and too_many:
         reason = (
-            f"cluster-robust errors of this model are computed for at most {MOST_ARMS:,} arms; for "
-            "more, refit without each of about 20 parts of the clusters: "
+            f"cluster-robust errors of this model are computed for at most {TABLE_ARMS:,} arms; "
+            "for more, refit without each of about 20 parts of the clusters: "
             "docs/validation/scale.md, Judges"
         )
     auto = needed(used)
@@ -341,8 +333,10 @@ def cluster_covariance(
         if n_rest:
             others = _of_others(asked, prior, informed)
         moments: list[tuple[float, float]] = []
-        for start in range(0, len(asked), TOGETHER):
-            together = asked[start : start + TOGETHER]
+        each = len(chosen) * len(shared)
+        step = max(1, AT_ONCE // each)
+        for start in range(0, len(asked), step):
+            together = asked[start : start + step]
             parts = _parts(together.T, informed, tastes, variance)
             moments += _moments(*parts, total)
         for k, (mean, square) in enumerate(moments):

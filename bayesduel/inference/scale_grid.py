@@ -12,12 +12,7 @@ import numpy as np
 
 from bayesduel.inference.arrow import Layout
 from bayesduel.inference.scale_mode import FLATTEST, curved, slow_scales
-from bayesduel.inference.variational_conditional import (
-    TINY,
-    Conditional,
-    conditional_at,
-    curvature,
-)
+from bayesduel.inference.variational_conditional import Conditional, conditional_at, curvature
 from bayesduel.system.threads import side_by_side
 
 __all__ = ["SPACING", "composite", "coordinates", "interpolated", "lattice", "rays"]
@@ -31,7 +26,6 @@ SPACING = (0.0, 0.75, 1.0, 1.4)
 # Of a lattice. The nodes above take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
 MOST_NODES = 600
 CORNERED = 5  # scales up to which a composite design has its corners: 2^5 are 32 more fits
-RAY = 12.0  # longest one from the top along a scale's logarithm; 24 changes nothing
 
 
 def coordinates(layout: Layout, top: Conditional) -> np.ndarray:
@@ -125,7 +119,7 @@ def _foreseen(node: Conditional, behind: Conditional | None) -> Conditional:
     if behind is None:
         return node
     mean = 2 * node.x - behind.x
-    variance = node.variance**2 / np.maximum(behind.variance, TINY)
+    variance = node.variance**2 / np.maximum(behind.variance, 1e-12)
     return node._replace(x=mean, variance=variance)
 
 
@@ -164,7 +158,7 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
         here = top
         step = sign * covariance[k] / variance
         others = np.arange(q) != k
-        while here.bound > lowest and abs(here.phi[k] - top.phi[k]) < RAY:
+        while here.bound > lowest:
             ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
             inner = bend[np.ix_(others, others)]
             better = np.zeros(q)

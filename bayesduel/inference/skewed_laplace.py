@@ -43,6 +43,7 @@ from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
+from bayesduel.system.memory import AT_ONCE
 
 __all__ = ["SkewedConditional", "SkewedLaplace"]
 
@@ -53,8 +54,6 @@ FALL = 14.0
 # Points of the interpolation on each side of the mode. With half 3,821 are effective (0.15), with
 # twice 3,857 (0.16).
 HALF = 16
-# Numbers of the points along axes at which the density is computed at once: 32 MB.
-NUMBERS = 4_000_000
 # Nodes closer than this share the densities along their axes. With a third the nodes are the same,
 # with three times of it 3,848 are effective (0.10).
 APART = 0.15
@@ -221,7 +220,7 @@ def _conditional(
         """Return the log density less that at the mode, (m, n), at coordinates on n axes `of`."""
         found = np.empty(along.shape)
         numbers = len(along) * density.size  # of one axis
-        together = max(1, NUMBERS // numbers)
+        together = max(1, AT_ONCE // numbers)
         for start in range(0, len(of), together):
             some = slice(start, start + together)
             lengths = along[:, some, None]

@@ -21,6 +21,7 @@ compressed sensing", ICCV Workshops 2011 (variances from perturbed solutions). D
 variance of a difference has its covariance to first order only; Rao-Blackwell variances.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ from scipy.special import expit, ndtri
 
 from bayesduel.inference.comparison_graph import BorderedPrecision, ComparisonGraph
 from bayesduel.inference.grid_draws import stratified
+from bayesduel.models.model import NODES, WEIGHTS
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cost import CostLimit
 
@@ -41,25 +43,14 @@ BLOCK = 64  # draws solved for together; with 16 a fit takes 1.9 s
 # beyond that of its own duels then has a relative error of 35 % with 16 and 18 % with 64, (2 /
 # n)^0.5; the errors of arms are independent.
 PROBES = CostLimit(total=200_000, least=16, most=64)
-# Of Gauss-Hermite quadrature. With 3 the log scale shifts by 0.07, with 15 nothing changes; and
-# nodes where some difference has a standard deviation above `WIDE`, whose logistic curve is a step.
-NODES = 5
-MANY_NODES = 15
-WIDE = 4.0
 INNER = 6  # steps at one value of the scale, at most; with 3 the scale shifts by 0.006
 ROUNDS = 12  # values of the scale, at most: secant steps of up to 0.25 from a start by moments
 # How close the mode of the log scale should be, in standard deviations. With a quarter nothing
 # changes, with four times of it the scale shifts by 0.08.
 CLOSE = 0.02
-# Relative residuals of the solutions on the way, and of those that make draws. With ten times of
-# the first nothing changes, with ten times of the second the scale shifts by 0.006.
-FORCING = 1e-4
-DRAWN = 1e-3
 # Gain of a step, an arm, in nats, below which the mean is found. With a tenth nothing changes, with
 # ten times of it the scale shifts by 0.005, with a thousand times by 0.06.
 STILL = 1e-7
-# Threads that draw, each a block at a time: block after block tells how far it is.
-WORKERS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +148,7 @@ class SparseGaussian:
             return square
 
         squares = np.zeros(n_arms)
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             for done, square in enumerate(pool.map(fill, range(len(starts))), 1):
                 squares += square
                 if progress is not None:
@@ -201,11 +192,9 @@ class SparseGaussian:
         reach = graph.columns - graph.difference(precision.along)
         spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
         sd = np.sqrt(np.maximum(spread, 0))
-        n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
-        nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
         chance = np.zeros_like(middle)
         curve = np.zeros_like(middle)
-        for node, mass in zip(nodes, masses / masses.sum(), strict=True):
+        for node, mass in zip(NODES, WEIGHTS, strict=True):
             here = expit(middle + node * sd)
             chance += mass * here
             curve += mass * here * (1 - here)
@@ -227,7 +216,7 @@ class SparseGaussian:
         """
         precision = self.precision.scores
         right = precision.perturbation(n, rng)
-        drawn = precision.solve_block(right, tolerance=DRAWN)
+        drawn = precision.solve_block(right)
         drawn -= _column_means(drawn)
         right -= _column_means(right)
         right /= precision.diagonal[:, None].astype(np.float32)
@@ -251,7 +240,7 @@ class SparseGaussian:
             expected = graph.n * chance
             right, other = found._gradient(graph.points - expected)
             precision = graph.bordered(expected * (1 - chance), tau)
-            step, turn = precision.solve(right, other, tolerance=FORCING)
+            step, turn = precision.solve(right, other)
             gain = float(right @ step + other @ turn)
             length = 1.0
             while True:
@@ -300,7 +289,7 @@ class SparseGaussian:
             slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
-            step, turn = precision.solve(right, other, tolerance=FORCING)
+            step, turn = precision.solve(right, other)
             own = precision.scores.conditional_variance
             found = replace(
                 found,

@@ -31,7 +31,7 @@ from scipy import sparse
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import BOTH
-from bayesduel.inference.sparse_gaussian import BLOCK, DRAWN, SparseGaussian
+from bayesduel.inference.sparse_gaussian import BLOCK, SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
 __all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
@@ -104,7 +104,7 @@ def robust_draws(
         turn = precision.covariance @ left
         pushed = right - precision.border @ turn
         pushed = pushed.astype(np.float32)
-        solved = precision.scores.solve_block(pushed, tolerance=DRAWN)
+        solved = precision.scores.solve_block(pushed)
         level = solved.mean(axis=0, dtype=float)
         solved -= level.astype(np.float32)
         centred = right - right.mean(axis=0)

@@ -16,30 +16,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
-from bayesduel.inference.crossed import EXACT
+from bayesduel.inference.conjugate_gradient import EXACT, LOOSE
 from bayesduel.inference.gaussian_prior import LOG_2PI, Prior
 from bayesduel.inference.linear_predictor import LinearPredictor, number_names
+from bayesduel.models.model import NODES, WEIGHTS
 from bayesduel.models.response import Derivatives
 
-__all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding", "step_from"]
+__all__ = [
+    "STEP",
+    "Conditional",
+    "conditional_at",
+    "curvature",
+    "mode_at",
+    "responding",
+    "step_from",
+]
 
 # Figures are of two fits of 4,000 draws, in standard deviations: 4,000 votes of 20 arms and 40
 # judges, and 12,000 votes of 30 arms, 60 judges and 100 prompts.
-# Of Gauss-Hermite quadrature over a cell's predictor: exact for polynomials to degree 29.
-NODES = 15
 # Of the log density, below which a step ends them. With a tenth and ten times of it means of scales
 # shift by 0.02 at most, and their deviations change by 2 %.
 GAIN = 1e-3
-# Residual of a step by conjugate gradients: the next one makes up for it. With a quarter and four
-# times of it nothing changes.
-LOOSE = 0.02
 # Gain of a step, in nats, below which the precision of crossed groups is factored. With a quarter
 # and four times of it nothing changes.
 CLOSE = 1.0
 # Relative change of variances, likewise. With a quarter and four times of it means shift by 0.02 at
 # most.
 STILL = 0.02
-TINY = 1e-12  # variance of a predictor, at least, which has a root and a logarithm
+STEP = 1e-4  # of differences in the logarithms of scales: slopes are right to 1e-4 or better
 
 
 class FactorNeeded(NamedTuple):
@@ -52,7 +56,7 @@ class FactorNeeded(NamedTuple):
 # With a quarter of 0.002 means shift by 0.02, with four times of it by 0.003; with half and twice
 # 0.25, and with a quarter and four times 0.01, nothing changes.
 FINE = FactorNeeded(alike=0.002, residual=EXACT)
-ROUGH = FactorNeeded(alike=0.25, residual=0.01)
+ROUGH = FactorNeeded(alike=0.25, residual=LOOSE)
 
 
 class Conditional(NamedTuple):
@@ -66,10 +70,6 @@ class Conditional(NamedTuple):
     bent: Derivatives  # averaged derivatives of the cells
     slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
     bend: np.ndarray | None = None  # minus its second derivatives, (q, q), where they are known
-
-
-AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
-MASS = MASS / MASS.sum()
 
 
 def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
@@ -94,7 +94,7 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
             bent = found
             step = layout.solve(near, gradient)
         else:
-            step, _ = layout.step(found, prior, gradient, near, LOOSE)
+            step, _ = layout.step(found, prior, gradient, near)
         gain = float(gradient @ step)
         length = 1.0
         enough = CLOSE if layout.crossed else GAIN
@@ -154,14 +154,14 @@ def conditional_at(
     far = max(50.0, 0.5 * density.size)  # gain of a step by cells beyond which it is shortened
     # 24 steps at most: more are a search that does not come close
     for k in range(24):
-        found = density.averaged(x, phi, AT, MASS, variance)
+        found = density.averaged(x, phi, NODES, WEIGHTS, variance)
         gradient = density.gradient(found, prior, x)
         known = False
         if bent is not None:
             known = _apart(found.bend, bent.bend) <= needed.alike
         far_off = gain >= CLOSE
         if layout.crossed and (known or far_off):
-            step, _ = layout.step(found, prior, gradient, last, LOOSE)
+            step, _ = layout.step(found, prior, gradient, last)
         else:
             arrow = layout.factor(found, prior, last, needed.residual)
             bent = found
@@ -196,7 +196,7 @@ def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
     """Return the evidence bound of a conditional, whose prior is given."""
     phi = here.phi
     cells = density.likelihood(here.x, phi, _at_nodes(density, here))
-    expected = float((MASS @ cells).sum())
+    expected = float((WEIGHTS @ cells).sum())
     square = _square(prior, here.x)
     value = expected + prior.half_log_det - 0.5 * square
     weight = np.maximum(-here.bent.bend, 0.0)
@@ -210,19 +210,18 @@ def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
 def _at_nodes(density: LinearPredictor, here: Conditional) -> np.ndarray:
     """Return the predictor of each cell at the nodes of the quadrature, (nodes, cells)."""
     deviation = np.sqrt(here.variance)
-    return density.eta(here.x) + AT[:, None] * deviation
+    return density.eta(here.x) + NODES[:, None] * deviation
 
 
 def _slope(layout: Layout, here: Conditional) -> np.ndarray:
     """Return the gradient of the bound in the hyperparameters, (q,), by differences."""
     expected = _expected(layout, here)
     slope = []
-    step = 1e-4  # with a tenth and with ten times of it nothing changes
-    for unit in step * np.eye(len(here.phi)):
+    for unit in STEP * np.eye(len(here.phi)):
         ahead = expected(here.phi + unit)
         behind = expected(here.phi - unit)
         rise = ahead - behind
-        slope.append(rise / (2 * step))
+        slope.append(rise / (2 * STEP))
     return np.array(slope)
 
 
@@ -232,7 +231,7 @@ def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: 
     near: another conditional, whose predictors vary as much. arrow, prior: of this one.
     """
     density = layout.density
-    found = density.averaged(x, near.phi, AT, MASS, near.variance)
+    found = density.averaged(x, near.phi, NODES, WEIGHTS, near.variance)
     gradient = density.gradient(found, prior, x)
     return layout.solve(arrow, gradient)
 
@@ -299,14 +298,14 @@ def _yielded(
     By Stein's identities for averages. moved: how predictors move, (q, cells). groups: how prior
     precisions of the groups do, (groups, m) each.
     """
-    at = np.maximum(here.variance, TINY)
+    at = np.maximum(here.variance, 1e-12)  # it has a root
 
     def averaged(mass: np.ndarray) -> np.ndarray:
-        found = layout.density.averaged(here.x, here.phi, AT, mass, here.variance)
+        found = layout.density.averaged(here.x, here.phi, NODES, mass, here.variance)
         return found.bend
 
-    by_eta = averaged(MASS * AT) / at**0.5
-    second = MASS * (AT**2 - 1) / 2
+    by_eta = averaged(WEIGHTS * NODES) / at**0.5
+    second = WEIGHTS * (NODES**2 - 1) / 2
     by_variance = averaged(second) / at
     wider = np.array([layout.widened(here.arrow, one) for one in groups])
     mixed = (moved * by_eta) @ wider.T
@@ -342,7 +341,7 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
         total += density.log_prior_of_scales(phi)
         changed = phi != here.phi
         if changed[responds].any():
-            cells = MASS @ density.likelihood(x, phi, eta)
+            cells = WEIGHTS @ density.likelihood(x, phi, eta)
             total += float(cells.sum())
         return total
 

@@ -9,6 +9,8 @@ from typing import Any
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
+    "AT_ONCE",
+    "CACHED",
     "TABLE_ARMS",
     "available_memory",
     "bytes_of",
@@ -24,6 +26,10 @@ GIB = 2**30
 COPIES = 8  # of the draws, at a time: proposals, those kept, and workspace
 BESIDE = 6  # numbers per draw beside its parameters: densities and weights
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
+# Numbers worked on at once which should stay in the processor's cache. Log densities of 8,000 draws
+# of 827 coefficients take 0.1 s; with 100,000 at once 0.2 s, with 4,000,000 0.4 s.
+CACHED = 40_000
+AT_ONCE = 4_000_000  # numbers that products of matrices make at once: 32 MB
 LEAST_LIMIT = 100_000_000  # bytes; less is not enough to read anything: 10,000 duels take 168 MiB
 GB = 10**9
 # Least bytes of addresses and of memory of a process that reads a log, and of one that does not:

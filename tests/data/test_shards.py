@@ -137,7 +137,7 @@ def test_cluster_robust_errors_survive_counting(folder, model, columns):
 @pytest.mark.slow
 def test_the_route_of_many_arms_gives_the_same_errors(folder, monkeypatch):
     """Where every vote has a judge; the draws of votes that have none depend on their order."""
-    monkeypatch.setattr("bayesduel.inference.sandwich.MOST_ARMS", 3)
+    monkeypatch.setattr("bayesduel.inference.sandwich.TABLE_ARMS", 3)
     log = bd.read_duels(made().dropna(subset="judge"), weight=False, group=False)
     one, other = (
         bd.fit(each, BradleyTerry(), method="variational", draws=200, seed=0)["clusters"]

@@ -135,7 +135,7 @@ def keeps_density(coordinates):
 @pytest.fixture
 def groups_follow(monkeypatch):
     """Leave the largest group out of the dense factor, as where there are many coefficients."""
-    monkeypatch.setattr(hamiltonian, "DENSE", 10)
+    monkeypatch.setattr(hamiltonian, "WIDEST", 10)
     monkeypatch.setattr("bayesduel.inference.arrow.FEWEST", 10)
 
 

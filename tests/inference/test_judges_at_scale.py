@@ -30,7 +30,7 @@ def test_nuts_of_many_rows_is_not_begun_unasked(duels, monkeypatch):
 
 
 def test_robust_errors_of_many_arms_name_the_jackknife(duels, monkeypatch):
-    monkeypatch.setattr("bayesduel.inference.sandwich.MOST_ARMS", 5)
+    monkeypatch.setattr("bayesduel.inference.sandwich.TABLE_ARMS", 5)
     with pytest.warns(RepeatedVotesWarning, match="parts of the clusters"):
         found = bd.winners(bd.fit(duels))
     assert "docs/validation/scale.md, Judges" in found.attrs["dependence"]

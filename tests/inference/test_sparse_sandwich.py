@@ -36,7 +36,7 @@ def fits(judged):
     )
     with pytest.MonkeyPatch.context() as patch:
         dense = bd.fit(judged, model, **options)
-        patch.setattr("bayesduel.inference.sandwich.MOST_ARMS", ARMS - 1)
+        patch.setattr("bayesduel.inference.sandwich.TABLE_ARMS", ARMS - 1)
         return dense, bd.fit(judged, model, **options)
 
 
@@ -102,7 +102,7 @@ def test_copies_of_votes_add_nothing():
     copied = bd.Duels.from_votes(left[four], right[four], won[four], group=four)
     options = {"method": "variational", "log_likelihood": False}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bayesduel.inference.sandwich.MOST_ARMS", ARMS - 1)
+        patch.setattr("bayesduel.inference.sandwich.TABLE_ARMS", ARMS - 1)
         fit = bd.fit(copied, BradleyTerry(scale=3.0), **options)
     alone = bd.fit(once, BradleyTerry(scale=3.0), **options)
     robust = fit["clusters"]["score_se_cluster"].values[0]
