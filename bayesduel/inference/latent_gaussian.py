@@ -55,7 +55,6 @@ from bayesduel.inference.variational_conditional import (
     step_from,
 )
 from bayesduel.system.arguments import Progress
-from bayesduel.system.cost import CostLimit
 from bayesduel.system.memory import AT_ONCE
 from bayesduel.system.threads import side_by_side
 
@@ -65,17 +64,20 @@ __all__ = ["LatentGaussian"]
 # Nats below the best node; lower bounds would let the interpolation overshoot. Draws are the same
 # with -30, and with -7.5 1,870 are effective in place of 1,890.
 FLOOR = -15.0
-# Distinct values of the scales among draws, each with a factor made anew, by the square of the
-# coefficients. With a quarter as many the draws of 101 coefficients take 2.4 s in place of 3.7, and
-# 1,757 are effective in place of 1,720. With the fewest an end of a 95 % interval of a scale has a
-# Monte Carlo error of 0.19 standard deviations.
-DISTINCT = CostLimit(total=20_000_000, least=200, most=4000)
+# Factors made anew for draws, times the square of coefficients, about. With a quarter as many the
+# draws of 101 coefficients take 2.4 s in place of 3.7, and 1,757 are effective in place of 1,720.
+FACTORS = 2e7
+# Distinct values of the scales among draws, at least: an end of a 95 % interval of a scale then has
+# a Monte Carlo error of 0.19 standard deviations.
+FEWEST = 200
 SMALL = 300  # coefficients up to which three scales have a lattice, and more scattered nodes
 OVERSAMPLED = 8  # proposals of the scales for each draw: 1,890 effective, with two 1,874
 # Where draws of few coefficients are, nodes are added. With four scales 1,720 draws are effective;
 # with other values of any of these numbers (half and twice, about) 1,658 to 1,763 are.
 SCATTERINGS = 3  # rounds of more nodes; with one 1,659
 ADDED = 60  # nodes of a round
+BEYOND = 1.3  # distance of nodes from the middle over that of the draws; with 0.8 1,658
+ABOVE = 0.5  # nats above the best node that an interpolated bound may be
 TEMPER = 0.5  # power of the density from which the scales of wide draws are drawn
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 
@@ -128,7 +130,7 @@ class LatentGaussian(DensityApproximation):
         rng = np.random.default_rng(0)
         found = self._joined(nodes)
         z, _ = found._split_normal(ADDED, rng)
-        found = found._joined(found._at(z))
+        found = found._joined(found._at(BEYOND * z))
         for _ in range(SCATTERINGS):
             wide = replace(found, wide=True)
             z, _ = wide._scales(ADDED, rng)
@@ -155,7 +157,8 @@ class LatentGaussian(DensityApproximation):
         size = self.density.size
         n_distinct = n
         if size <= SMALL and len(self.top.phi):
-            n_distinct = min(DISTINCT.times(size**2), n)
+            few = FACTORS // size**2
+            n_distinct = int(np.clip(few, FEWEST, n))
         z, log_q = self._scales(n_distinct, rng)
         which = rng.permutation(np.arange(n) % n_distinct)
         z = z[which]
@@ -266,7 +269,10 @@ class LatentGaussian(DensityApproximation):
             return replace(self, wide=True)
         rng = np.random.default_rng(len(self.nodes))
         chosen = resample(weights, ADDED, rng)
-        shift = proposals.hyper[chosen] - self.top.phi
+        middle = weights @ proposals.hyper
+        away = proposals.hyper[chosen] - middle
+        phi = middle + BEYOND * away
+        shift = phi - self.top.phi
         z = np.linalg.solve(self.root, shift.T).T
         return self._joined(self._at(z))
 
@@ -345,7 +351,7 @@ class LatentGaussian(DensityApproximation):
             z = self._z[node] + self.step * within
             log_proposed = np.log(weight[node])
         power = TEMPER if self.wide else 1.0
-        height = curve(z) * power
+        height = np.minimum(curve(z), ABOVE) * power
         chance = normalised(height - log_proposed)
         kept = resample(chance, n, rng)
         return z[kept], height[kept]

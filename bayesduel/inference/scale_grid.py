@@ -26,6 +26,7 @@ SPACING = (0.0, 0.75, 1.0, 1.4)
 # Of a lattice. The nodes above take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
 MOST_NODES = 600
 CORNERED = 5  # scales up to which a composite design has its corners: 2^5 are 32 more fits
+RAY = 12.0  # longest one from the top along a scale's logarithm; 24 changes nothing
 
 
 def coordinates(layout: Layout, top: Conditional) -> np.ndarray:
@@ -158,7 +159,7 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
         here = top
         step = sign * covariance[k] / variance
         others = np.arange(q) != k
-        while here.bound > lowest:
+        while here.bound > lowest and abs(here.phi[k] - top.phi[k]) < RAY:
             ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
             inner = bend[np.ix_(others, others)]
             better = np.zeros(q)
