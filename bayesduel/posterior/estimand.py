@@ -89,9 +89,11 @@ def estimand(
             if terms:
                 known = join(sorted(terms), quote=True)
             term = by_reader(f"RandomEffects({column!r}) in the model", f"--term random:{column}")
+            argument = "at" if column in chosen else "weights"
             raise ValueError(
-                f"the scores of {fit.attrs['model']} do not differ by {shown_value(column)}; they "
-                f"differ by {known}. Fit again with {term}"
+                f"{argument} should name what scores differ by: the scores of "
+                f"{fit.attrs['model']} do not differ by {shown_value(column)}; they differ by "
+                f"{known}. Fit again with {term}"
             )
         old = terms[column]
         new = CategoryEffects(column, old.prior)
