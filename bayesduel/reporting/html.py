@@ -18,6 +18,8 @@ __all__ = ["assets", "fragment", "page", "part"]
 
 CELLS = 4_096  # cells whose HTML is kept: names and counts stand on many pages of a site
 UNIT = re.compile(r"(?<=\d) (?=%)|(?<=[<>]) (?=\d+ %)")  # 5 %, > 99 %
+# A word that is written from right to left, its number too, before a bracket of other letters.
+LEFTWARD = re.compile(r"([\u0590-\u08ff\ufb1d-\ufefc][\s\d]*)(?= [(\[][^\u0590-\ufefc]*[)\]])")
 
 
 def page(
@@ -84,7 +86,7 @@ def _environment() -> Any:
         loader=PackageLoader("bayesduel.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_unbroken,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
         bytecode_cache=FileSystemBytecodeCache(kept, f"{__version__}-%s.jinja") if writes else None,
@@ -137,6 +139,16 @@ def _cell(cell: Any, letter: str, prefix: str) -> str:
 @lru_cache(CELLS)
 def _escaped(text: str) -> str:
     return str(escape(_unbroken(text)))
+
+
+def _shown(value: Any) -> Any:
+    """Return a text as a page shows it; else the value.
+
+    A left-to-right mark ends a name in Arabic or Hebrew: else a bracket after it, (92 %), would
+    stand before it, and its parts in the other order.
+    """
+    text = _unbroken(value)
+    return LEFTWARD.sub("\\1\u200e", text) if type(text) is str else text
 
 
 def _unbroken(value: Any) -> Any:

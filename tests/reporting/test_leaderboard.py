@@ -10,7 +10,7 @@ import bayesduel as bd
 from bayesduel.data.read.duels import read_duels
 from bayesduel.models import BradleyTerry, TimeVarying
 from bayesduel.posterior.winners import Winners
-from bayesduel.reporting.html import page
+from bayesduel.reporting.html import fragment, page
 from bayesduel.reporting.leaderboard import leaderboard_section, page_names, period_views
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.ranking import _place_words
@@ -40,6 +40,18 @@ def html(fitted):
 def test_per_cent_signs_stay_on_the_line_of_their_numbers(html):
     assert "100\u00a0% sure, &lt;\u00a01\u00a0% or 50\u00a0%" in html
     assert not re.search(r">[^<]*\d %[^<]*</", html.split("</style>")[1].split("<script>")[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("نموذج 6 (92 %)", "نموذج 6\u200e (92\u00a0%)"),
+        ("דגם [1, 2] and a (b)", "דגם\u200e [1, 2] and a (b)"),
+        ("نموذج (جديد) is best", "نموذج (جديد) is best"),
+    ],
+)
+def test_a_bracket_after_a_name_from_right_to_left_stays_behind_it(words, shown):
+    assert f"<p>{shown}</p>" in fragment(Section(id="one", body=(Text(words),)))
 
 
 def test_pairs_in_the_page_are_those_of_winners_and_of_the_log(fitted):
