@@ -98,6 +98,13 @@ def test_a_name_of_nothing_says_nothing_more(name):
             getattr(room, name)
 
 
+def test_the_start_of_names_says_what_they_are():
+    with pytest.raises(AttributeError) as refused:
+        bayesduel.compare  # noqa: B018  # what users of ArviZ ask for
+    found = "there is bayesduel.compare_models and bayesduel.compare_policies"
+    assert str(refused.value).endswith(f"; {found}")
+
+
 def test_a_missing_name_loads_no_room():
     code = (
         "import sys, bayesduel\n"

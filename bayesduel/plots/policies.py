@@ -77,10 +77,10 @@ def plot_policies(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
     rows = y[known]
     ax.hlines(rows, low[known], high[known], color=style.ACCENT, lw=1.6, zorder=2)
     style.dots(ax, value, y, apart, 6)
-    ax.set_xscale("log")
     names = [style.legend_label(name) for name in shown["policy"].values]
     reference = comparison.attrs["reference"]
     style.list_axis(ax, names, f"regret relative to {reference} in the same run, median")
+    style.ratio_axis(ax)
     return ax
 
 
@@ -125,8 +125,8 @@ def plot_profiles(comparison: "Record | xr.Dataset", ax: "Axes" = style.NEW) -> 
         ax.fill_between(ratio, *ends, alpha=0.08, linewidth=0, color=colour)
         label = style.legend_label(policy)
         ax.plot(ratio, at["profile"], line, label=label, color=colour, linewidth=1.7)
-    ax.set_xscale("log")
     ax.set_xlim(ratio[0], ratio[-1])
+    style.ratio_axis(ax)
     reference = comparison.attrs["reference"]
     ax.set_xlabel(f"regret relative to {reference} in the same run", fontsize=9)
     style.percent_ticks(ax, "y")

@@ -127,8 +127,7 @@ def plot_ranking(
     halves = "; a tie counts half" if may_tie else ""
     labels = []
     for arm, at in zip(ranked["arm"].values, place, strict=True):
-        name = style.shorten(str(arm), 30)
-        labels.append(f"{at}  {name}")
+        labels.append(style.numbered(at, style.shorten(str(arm), 30)))
     style.list_axis(ax, labels, f"win rate against another arm drawn at random{halves}")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
+from unicodedata import bidirectional
 
 import numpy as np
 from rich.cells import cell_len
@@ -43,10 +44,12 @@ __all__ = [
     "legend_label",
     "line_of",
     "list_axis",
+    "numbered",
     "percent_bar",
     "percent_ticks",
     "place_ticks",
     "plain",
+    "ratio_axis",
     "shorten",
     "wide_excess",
 ]
@@ -219,6 +222,30 @@ def percent_ticks(ax: "Axes", which: str) -> None:
         ax.set_yticks(ticks, words)
 
 
+def ratio_axis(ax: "Axes") -> None:
+    """Give the x-axis a logarithmic scale of ratios, labelled as numbers, few enough to be read."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    ratio = high / low
+    decimals = (1.0, 2.0, 5.0)
+    if ratio < 5:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    else:
+        ax.xaxis.set_major_locator(LogLocator(subs=decimals if ratio < 1000 else (1.0,)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+
+
+def numbered(rank: int, name: str) -> str:
+    """Return a rank and a name, in this order from left to right whatever the name's letters."""
+    leftward = any(bidirectional(letter) in ("R", "AL") for letter in name)
+    # A mark from left to right: else the first letters of the name would say where a line begins.
+    mark = "\u200e" if leftward else ""
+    return f"{mark}{rank}  {name}"
+
+
 def place_ticks(
     ax: "Axes", arms: np.ndarray, across: str, places: np.ndarray | None = None
 ) -> None:
@@ -230,7 +257,7 @@ def place_ticks(
     n_arms = len(arms)
     rank = range(1, n_arms + 1) if places is None else places
     rows = range(0, n_arms, every(n_arms, 22))
-    names = [f"{rank[k]}  {shorten(arms[k], 24)}" for k in rows]
+    names = [numbered(rank[k], shorten(arms[k], 24)) for k in rows]
     ax.set_yticks(rows, names)
     columns_at = range(0, n_arms, every(n_arms, 15))
     ranks = [str(rank[k]) for k in columns_at]
@@ -269,7 +296,7 @@ def _literal_texts(ax: Any) -> Iterator[None]:
         label
         for axis in (ax.xaxis, ax.yaxis)
         if not isinstance(axis.get_major_locator(), FixedLocator)
-        for tick in axis.get_major_ticks()
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]
         for label in (tick.label1, tick.label2)
     }
     for text in ax.findobj(Text):

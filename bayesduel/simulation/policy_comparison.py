@@ -122,7 +122,7 @@ def compare_regrets(
     finite = logs[np.isfinite(logs)]
     # 101 points of a profile
     at = np.linspace(finite.min(), finite.max(), 101)
-    shares = _profiles(logs, at, ci_prob)
+    shares = _profiles(logs, place, at, ci_prob)
     made = xr.Dataset(
         {name: ("policy", found) for name, found in of_policy.items()}
         | {name: (("policy", "ratio_at"), found) for name, found in shares.items()},
@@ -182,10 +182,13 @@ def _without_interval(values: np.ndarray, logs: np.ndarray, place: int) -> dict[
     }
 
 
-def _profiles(logs: np.ndarray, at: np.ndarray, ci_prob: float) -> dict[str, np.ndarray]:
+def _profiles(
+    logs: np.ndarray, place: int, at: np.ndarray, ci_prob: float
+) -> dict[str, np.ndarray]:
     """Return the shares of runs up to each log ratio, (policies, points), with their ends.
 
-    Of several problems, each counts as one trial: the runs of one are not independent.
+    The ratio of the reference, at `place`, is 1 in any run: its share is known. Of several
+    problems, each counts as one trial: the runs of one are not independent.
     """
     _, n_problems, n_runs = logs.shape
     n_units = n_problems if n_problems > 1 else n_runs
@@ -195,4 +198,6 @@ def _profiles(logs: np.ndarray, at: np.ndarray, ci_prob: float) -> dict[str, np.
     share = np.array(counts) / ordered.shape[1]
     n_up_to = share * n_units
     low, high = clopper_pearson(n_up_to, n_units, ci_prob)
+    low[place] = share[place]
+    high[place] = share[place]
     return {"profile": share, "profile_low": low, "profile_high": high}

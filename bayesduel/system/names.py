@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,9 +39,8 @@ def names_on_demand(
         if renamed and name in renamed:
             raise AttributeError(f"{package}.{name} is now called {package}.{renamed[name]}")
         if name not in home_of:
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}{place(name, package, rooms)}"
-            )
+            where = place(name, package, rooms) or longer(name, package, public)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{where}")
         home = home_of[name]
         module = home if home.startswith(".") else f".{home}"
         value = getattr(import_module(module, package), name)
@@ -67,6 +66,12 @@ def place(name: str, package: str, rooms: Mapping[str, str]) -> str:
         if name in words_of(module):
             return f"; it is {package}.{room}.{name}"
     return ""
+
+
+def longer(name: str, package: str, public: Sequence[str]) -> str:
+    """Return in words which names go on where `name` ends, or nothing."""
+    found = [f"{package}.{other}" for other in public if other.startswith(f"{name}_")]
+    return f"; there is {' and '.join(found)}" if found else ""
 
 
 def words_of(module: str) -> set[str]:

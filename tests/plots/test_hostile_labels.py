@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 import bayesduel as bd
 from bayesduel import plots
-from bayesduel.plots.style import figure, legend_label, shorten
+from bayesduel.plots.style import figure, legend_label, numbered, shorten
 from bayesduel.reporting.figures import draw
 from tests.support.fits_by_hand import winners_of
 
@@ -32,7 +32,15 @@ def hostile():
 def shown(ax) -> set[str]:
     """Return the texts of axes that are drawn literally."""
     found = {text.get_text() for text in ax.findobj(Text) if not text.get_parse_math()}
-    return {re.sub(r"^\d+  ", "", text) for text in found}
+    return {re.sub(r"^\u200e?\d+  ", "", text) for text in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("קלוד סונט 4.5", "\u200e"), ("نموذج", "\u200e"), ("a קלוד", "\u200e"), ("Ω <b>", "")],
+)
+def test_a_rank_stands_left_of_a_name_whatever_its_letters(name, mark):
+    assert numbered(7, name) == f"{mark}7  {name}"
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")

@@ -42,6 +42,28 @@ def test_each_number_is_that_of_scipy(shape, ci_prob):
         np.testing.assert_allclose(at["profile"], law, atol=1 / ratios.size + 1e-12)
 
 
+def test_the_share_of_the_reference_is_known():
+    values = np.random.default_rng(0).gamma(2.0, size=(2, 3, 12))
+    found = compare_regrets(made(values), "p1").sel(policy="p1")
+    for end in ("profile_low", "profile_high"):
+        np.testing.assert_array_equal(found[end], found["profile"])
+
+
+@pytest.mark.parametrize("most", [1.02, 1.3, 4.0, 6.0, 80.0, 5e4])
+@pytest.mark.parametrize("plot", [bd.plots.plot_policies, bd.plots.plot_profiles])
+def test_ratios_are_labelled_by_numbers_that_can_be_read(plot, most):
+    values = np.full((1, 2, 5), 1.0)
+    values[:, 1] = np.geomspace(1.0, most, 5)
+    axis = plot(compare_regrets(made(values))).xaxis
+    axis.figure.canvas.draw()
+    low, high = axis.get_view_interval()
+    texts = [tick.label1.get_text() for tick in axis.get_major_ticks()]
+    places = [float(text) for text in texts if text]
+    assert not any(tick.label1.get_text() for tick in axis.get_minor_ticks())
+    assert 2 <= sum(low <= place <= high for place in places) <= 10
+    assert len({*places}) == len(places)
+
+
 @pytest.mark.parametrize("n", [1, 7, 30])
 def test_exact_intervals_of_shares_are_those_of_scipy(n):
     for hits in range(n + 1):
