@@ -13,6 +13,7 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
+    "count_clusters",
     "deviating",
     "needed",
     "terms_by_cluster",
@@ -71,6 +72,11 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
     if votes.sampling_weight is not None:
         found[VOTE] = np.arange(len(votes))
     return found
+
+
+def count_clusters(cluster: np.ndarray) -> int:
+    """Return how many clusters there are, numbered from 0."""
+    return int(cluster.max()) + 1
 
 
 def without_label(duels: Any, found: Mapping[str, np.ndarray]) -> dict[str, int]:

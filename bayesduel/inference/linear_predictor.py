@@ -99,6 +99,17 @@ class LinearPredictor:
         """Number of coefficients of terms: behind them in x are the response's own numbers."""
         return self.size - len(self.own)
 
+    @cached_property
+    def places(self) -> list[tuple[slice, TermCoefficients]]:
+        """Where in x the coefficients of each term are, and these."""
+        found = []
+        start = 0
+        for block in self.terms.values():
+            stop = start + block.size
+            found.append((slice(start, stop), block))
+            start = stop
+        return found
+
     @property
     def hyper(self) -> str | None:
         """Name of the learned hyperparameter of a model that has one at most."""
@@ -256,15 +267,8 @@ class LinearPredictor:
 
     @cached_property
     def _proper(self) -> list[tuple[slice, TermCoefficients]]:
-        """Where in x the coefficients of each term with a proper prior are, and these."""
-        found = []
-        start = 0
-        for block in self.terms.values():
-            stop = start + block.size
-            if not block.term.flat:
-                found.append((slice(start, stop), block))
-            start = stop
-        return found
+        """The places of the terms with a proper prior."""
+        return [(here, block) for here, block in self.places if not block.term.flat]
 
     def _own_places(self) -> Iterator[tuple[int, tuple[float, float]]]:
         """Yield the place in x of the response's own numbers, and their mean and deviation."""

@@ -51,6 +51,7 @@ from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
+    count_clusters,
     deviating,
     needed,
     terms_by_cluster,
@@ -151,9 +152,11 @@ def robust_covariance(
     which one "auto" takes; ``clusters_reason``: why the model has none, or "".
     """
     spread = with_lone_votes(duels)
-    duels = duels if spread is None else spread
+    complete = spread is not None
+    if complete:
+        duels = spread
     found = clusterings(duels)
-    counts = {name: int(place.max()) + 1 for name, place in found.items()}
+    counts = {name: count_clusters(place) for name, place in found.items()}
     owned = terms_by_cluster(duels, model, found)
     by_deviations = deviating(owned)
     known = {*model.terms.explains, *by_deviations}
@@ -169,40 +172,62 @@ def robust_covariance(
     if density is not None and density.size <= MOST_COEFFICIENTS:
         wanted = {*used, *terms}
         used = {name: place for name, place in found.items() if name in wanted}
-    reason = why_not_robust(model) if used else ""
-    if used and spread is None:
-        reason = f"votes without a judge or a group are over {MOST_LONE:,}"
-    many = model.terms.items is None and duels.n_arms > TABLE_ARMS
-    too_many = many and drawn.approximation is None
-    if used and not reason and too_many:
-        reason = (
-            f"cluster-robust errors of this model are computed for at most {TABLE_ARMS:,} arms; "
-            "for more, refit without each of about 20 parts of the clusters: "
-            "docs/validation/scale.md, Judges"
-        )
-    auto = needed(used)
     attrs = {
         "clusters_repeated": counts,
         "clusters_lone": without_label(duels, found),
-        "clusters_auto": auto,
-        "clusters_reason": reason,
+        "clusters_auto": "model",
+        "clusters_reason": "",
     }
-    if reason or not used:
-        return None, attrs | {"clusters_auto": "model"}
+    if not used:
+        return None, attrs
+    many = model.terms.items is None and duels.n_arms > TABLE_ARMS
+    reason = _why_none(model, drawn, complete, many)
+    if not reason and not many:
+        density = density or linear_predictor(model, cells)
+        if density.size > MOST_COEFFICIENTS:
+            reason = (
+                f"cluster-robust errors are computed for at most {MOST_COEFFICIENTS:,} "
+                f"coefficients, and {model.name} has {density.size:,}"
+            )
+    if reason:
+        return None, attrs | {"clusters_reason": reason}
+    auto = needed(used)
+    attrs["clusters_auto"] = auto
     if many:
         from bayesduel.inference.sparse_sandwich import robust_dataset
 
         return robust_dataset(duels, model, cells, drawn, used, auto), attrs
-    density = density or linear_predictor(model, cells)
-    if density.size > MOST_COEFFICIENTS:
-        reason = (
-            f"cluster-robust errors are computed for at most {MOST_COEFFICIENTS:,} coefficients, "
-            f"and {model.name} has {density.size:,}"
-        )
-        return None, attrs | {"clusters_auto": "model", "clusters_reason": reason}
+    assert density is not None
     of_clusters = {name: (place, owned[name]) for name, place in used.items()}
     phi = log_scales(density, drawn.posterior)
-    return _robust_dataset(duels, model, density, phi, of_clusters, bool(terms), auto), attrs
+    robust = _robust_dataset(
+        duels,
+        model,
+        density,
+        phi,
+        of_clusters,
+        moderated=bool(terms),
+        auto=auto,
+    )
+    return robust, attrs
+
+
+def _why_none(model: Any, drawn: Any, complete: bool, many: bool) -> str:
+    """Return why no errors are cluster-robust, whatever the number of coefficients, or "".
+
+    complete: whether the log has a row for each vote that is a cluster. many: whether results hold
+    no table of arm by arm.
+    """
+    if not complete:
+        return f"votes without a judge or a group are over {MOST_LONE:,}"
+    why = why_not_robust(model)
+    if why or not many or drawn.approximation is not None:
+        return why
+    return (
+        f"cluster-robust errors of this model are computed for at most {TABLE_ARMS:,} arms; "
+        "for more, refit without each of about 20 parts of the clusters: "
+        "docs/validation/scale.md, Judges"
+    )
 
 
 def _robust_dataset(
@@ -243,33 +268,37 @@ def _robust_dataset(
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts[BOTH] = min(counts["judge"], counts["group"])
     own = mode.covariance
+    every = list(by_name.values())
     if moderated:
-        by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
-    robust = np.stack([one.covariance for one in by_name.values()])
-    found_degrees = np.stack([one.degrees for one in by_name.values()])
+        every = [_moderated(one, own, scores) for one in every]
+    robust = np.stack([one.covariance for one in every])
+    found_degrees = np.stack([one.degrees for one in every])
+    score_degrees, asked_degrees = np.split(found_degrees, [len(scores)], axis=1)
     degrees = np.full(robust.shape[:2], np.nan)
-    of_asked = found_degrees[:, len(scores) :]
-    degrees[:, own_numbers] = of_asked[:, place]
+    degrees[:, own_numbers] = asked_degrees[:, place]
     own_score = scores @ own @ scores.T
     robust_score = scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
-    pair = ("parameter", "other")
-    square = ("arm", "opponent")
+    by_arm = ("clustering", "arm")
     variances = np.diagonal(robust_score, axis1=1, axis2=2)
     errors = np.sqrt(np.maximum(variances, 0.0))
     return dataset(
         {
-            "covariance": (pair, own),
-            "covariance_cluster": (("clustering", *pair), robust),
+            "covariance": (("parameter", "other"), own),
+            "covariance_cluster": (("clustering", "parameter", "other"), robust),
             "degrees_cluster": (("clustering", "parameter"), degrees),
             "score_se": ("arm", np.sqrt(own_score.diagonal())),
-            "score_cov": (square, own_score),
-            "score_se_cluster": (("clustering", "arm"), errors),
-            "score_cov_cluster": (("clustering", *square), robust_score),
-            "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
+            "score_cov": (("arm", "opponent"), own_score),
+            "score_se_cluster": (by_arm, errors),
+            "score_cov_cluster": (("clustering", "arm", "opponent"), robust_score),
+            "score_degrees_cluster": (by_arm, score_degrees),
             "n_clusters": ("clustering", list(counts.values())),
         },
-        coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
+        coords={
+            "arm": arms,
+            "opponent": arms,
+            "clustering": np.array(list(by_name), dtype=object),
+        },
         attrs={
             "estimator": "CR2",
             "parameters": density.size,
@@ -280,7 +309,10 @@ def _robust_dataset(
 
 
 def cluster_covariance(
-    mode: Mode, phi: np.ndarray, rows: ClusterRows, functionals: np.ndarray
+    mode: Mode,
+    phi: np.ndarray,
+    rows: ClusterRows,
+    functionals: np.ndarray,
 ) -> ClusterCovariance:
     """Return the bias-reduced covariance by cluster, with Satterthwaite's degrees of freedom.
 
@@ -299,12 +331,12 @@ def cluster_covariance(
     root[shared] = turn
     across = own[np.ix_(shared, owned)]
     root[owned] = solve_triangular(turn, across, lower=True).T
-    by_cluster = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
-    gradient = by_cluster[:, shared] @ turn
     is_shared = rows.owner < 0
     common = np.logical_or.outer(is_shared, is_shared)
     prior_shared = sparse.csr_array(common * mode.prior)
     prior = root.T @ (prior_shared @ root)
+    by_cluster = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
+    gradient = by_cluster[:, shared] @ turn
     squared = (gradient**2).sum(axis=1)
     chosen = _by_leverage(mode, phi, rows, squared)
     informed = _informed(mode, phi, rows, chosen, root)
@@ -316,37 +348,31 @@ def cluster_covariance(
     meat = gradient.T @ gradient
     shrunk = meat + kept - np.eye(len(prior))
     covariance = own + root @ shrunk @ root.T
-    degrees = np.empty(len(functionals))
-    if len(functionals):
-        typical = rows.density.typical[shared]
-        tastes = []
-        for one in informed:
-            back = solve_triangular(turn, one.vectors, lower=True, trans=1)
-            tastes.append(typical[:, None] * back)
-        variance, total = _working(raw, informed, tastes, prior)
-        asked = functionals @ root
-        variances = (asked**2).sum(axis=1)
-        by_one = ((asked @ alone) ** 2).sum(axis=1)
-        known = np.maximum(_quadratic(asked, kept), 0.0)
-        n_rest = rows.n_clusters - len(chosen)
-        others = np.zeros(len(asked))
-        if n_rest:
-            others = _of_others(asked, prior, informed)
-        moments: list[tuple[float, float]] = []
-        each = len(chosen) * len(shared)
-        step = max(1, AT_ONCE // each)
-        for start in range(0, len(asked), step):
-            together = asked[start : start + step]
-            parts = _parts(together.T, informed, tastes, variance)
-            moments += _moments(*parts, total)
-        for k, (mean, square) in enumerate(moments):
-            if by_one[k] > 0.01 * variances[k]:
-                degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
-                continue
-            whole = mean + known[k] + others[k]
-            others_noise = others[k] ** 2 / max(n_rest, 1)
-            noise = square + others_noise
-            degrees[k] = whole**2 / noise if noise > 0 else np.inf
+    if not len(functionals):
+        return ClusterCovariance(covariance, np.empty(0))
+    typical = rows.density.typical[shared]
+    tastes = []
+    for one in informed:
+        back = solve_triangular(turn, one.vectors, lower=True, trans=1)
+        tastes.append(typical[:, None] * back)
+    variance, total = _working(raw, informed, tastes, prior)
+    asked = functionals @ root
+    moments = _all_moments(asked, informed, tastes, variance, total)
+    variances = (asked**2).sum(axis=1)
+    by_one = ((asked @ alone) ** 2).sum(axis=1)
+    known = np.maximum(_quadratic(asked, kept), 0.0)
+    n_rest = rows.n_clusters - len(chosen)
+    others = np.zeros(len(asked))
+    if n_rest:
+        others = _of_others(asked, prior, informed)
+    degrees = np.ones(len(asked))
+    for k, (mean, square) in enumerate(moments):
+        if by_one[k] > 0.01 * variances[k]:
+            continue  # it rests on one cluster: nothing shows how clusters vary
+        whole = mean + known[k] + others[k]
+        others_noise = others[k] ** 2 / max(n_rest, 1)
+        noise = square + others_noise
+        degrees[k] = whole**2 / noise if noise > 0 else np.inf
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 
@@ -374,16 +400,14 @@ def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
     place = np.arange(density.size)
     known = (mode.factor**2).sum(axis=1)
     information = known - mode.prior.diagonal()
-    start = 0
-    for block in density.terms.values():
-        stop = start + block.size
-        if block.term.deviates:
-            by_level = (-1, block.lengths[-1])  # and arm
-            of_level = information[start:stop].reshape(by_level).sum(axis=1)
-            most = of_level.argmax()
-            level = place[start:stop].reshape(by_level)[most].copy()
-            place[start:stop] = np.tile(level, len(of_level))
-        start = stop
+    for here, block in density.places:
+        if not block.term.deviates:
+            continue
+        by_level = (-1, block.lengths[-1])  # and arm
+        of_level = information[here].reshape(by_level).sum(axis=1)
+        levels = place[here].reshape(by_level)
+        most = levels[of_level.argmax()]
+        place[here] = np.tile(most, len(levels))
     return place
 
 
@@ -399,25 +423,26 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
 
 
 def _owners(
-    density: LinearPredictor, duels: Any, terms: Sequence[Any], cluster: np.ndarray
+    density: LinearPredictor,
+    duels: Any,
+    terms: Sequence[Any],
+    cluster: np.ndarray,
 ) -> np.ndarray:
     """Return the cluster whose own each coefficient is, -1 of those that clusters share, (size,).
 
     A cluster owns the coefficients of terms that have some for each cluster.
     """
     found = np.full(density.size, -1)
-    start = 0
-    for block in density.terms.values():
+    for here, block in density.places:
         own = next((term for term in terms if term == block.term), None)
-        if own is not None:
-            level = levels_of(duels, own.by)[0]
-            known = level >= 0
-            of_level = np.full(block.lengths[0], -1)
-            of_level[level[known]] = cluster[known]
-            stop = start + block.size
-            each = block.size // block.lengths[0]
-            found[start:stop] = np.repeat(of_level, each)
-        start += block.size
+        if own is None:
+            continue
+        level = levels_of(duels, own.by)[0]
+        known = level >= 0
+        of_level = np.full(block.lengths[0], -1)
+        of_level[level[known]] = cluster[known]
+        each = block.size // len(of_level)
+        found[here] = np.repeat(of_level, each)
     return found
 
 
@@ -432,7 +457,7 @@ def _rows(
 
     terms: those that have coefficients for each of the clusters.
     """
-    n_clusters = int(cluster.max()) + 1
+    n_clusters = count_clusters(cluster)
     owner = _owners(density, duels, terms, cluster)
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
@@ -451,7 +476,10 @@ def _rows(
 
 
 def _two_way(
-    mode: Mode, judge: ClusterCovariance, group: ClusterCovariance, within: ClusterCovariance
+    mode: Mode,
+    judge: ClusterCovariance,
+    group: ClusterCovariance,
+    within: ClusterCovariance,
 ) -> ClusterCovariance:
     """Return the covariance by judge and group, positive semidefinite in the model's metric."""
     both = judge.covariance + group.covariance - within.covariance
@@ -517,7 +545,11 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
 
 
 def _informed(
-    mode: Mode, phi: np.ndarray, rows: ClusterRows, chosen: np.ndarray, root: np.ndarray
+    mode: Mode,
+    phi: np.ndarray,
+    rows: ClusterRows,
+    chosen: np.ndarray,
+    root: np.ndarray,
 ) -> list[Informed]:
     """Return root' F_c root of the clusters chosen."""
     order = np.argsort(rows.cluster, kind="stable")
@@ -553,7 +585,10 @@ def _informed(
 
 
 def _working(
-    gradient: np.ndarray, informed: list[Informed], tastes: list[np.ndarray], prior: np.ndarray
+    gradient: np.ndarray,
+    informed: list[Informed],
+    tastes: list[np.ndarray],
+    prior: np.ndarray,
 ) -> tuple[float, np.ndarray]:
     """Return the variance by which clusters differ, and the working covariance of all gradients.
 
@@ -583,8 +618,27 @@ def _working(
     return variance, working
 
 
+def _all_moments(
+    asked: np.ndarray,
+    informed: list[Informed],
+    tastes: list[np.ndarray],
+    variance: float,
+    total: np.ndarray,
+) -> Iterator[tuple[float, float]]:
+    """Yield what `_moments` does of functionals (m, size), as many at once as memory allows."""
+    each = len(informed) * asked.shape[1]
+    step = max(1, AT_ONCE // each)
+    for start in range(0, len(asked), step):
+        together = asked[start : start + step]
+        parts = _parts(together.T, informed, tastes, variance)
+        yield from _moments(*parts, total)
+
+
 def _parts(
-    asked: np.ndarray, informed: list[Informed], tastes: list[np.ndarray], variance: float
+    asked: np.ndarray,
+    informed: list[Informed],
+    tastes: list[np.ndarray],
+    variance: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_moments` reads of functionals (size, m): own, x and y of each cluster."""
     size, m = asked.shape
@@ -608,7 +662,10 @@ def _parts(
 
 
 def _moments(
-    owns: np.ndarray, xs: np.ndarray, ys: np.ndarray, total: np.ndarray
+    owns: np.ndarray,
+    xs: np.ndarray,
+    ys: np.ndarray,
+    total: np.ndarray,
 ) -> Iterator[tuple[float, float]]:
     """Yield trace and sum of squares of Omega, the covariance of the clusters' parts.
 
