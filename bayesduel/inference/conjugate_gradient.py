@@ -15,11 +15,12 @@ __all__ = ["EXACT", "ITERATIONS", "LOOSE", "conjugate_gradient", "inner"]
 
 # In exact arithmetic, K arms take at most K iterations; more than 2,000 are a matrix near singular.
 ITERATIONS = 2000
-# Relative residuals: of a solution that a later step corrects, with a quarter and four times of
-# which crossed fits are equal; and of one that is a result, with a tenth and ten times of which
-# they are, and 3,000 scores on a graph.
-LOOSE = 1e-2
+# Relative residual of a solution that is a result: with a tenth and ten times of it crossed fits
+# are equal, and 3,000 scores on a graph.
 EXACT = 1e-4
+# That of a solution that a later step corrects has half the digits: with a quarter and four times
+# of it crossed fits are equal.
+LOOSE = EXACT**0.5
 
 
 def conjugate_gradient(

@@ -1,7 +1,7 @@
 """Polya-Gamma variables: what makes a logistic likelihood normal, drawn exactly.
 
 ``PG(1, z)`` is drawn by rejection with Devroye's alternating series; ``PG(n, z)`` is a sum of n of
-them. Beyond `SUMMED` it is replaced by a shifted gamma variable with the same mean, variance and
+them. Beyond n = 64 it is replaced by a shifted gamma variable with the same mean, variance and
 third cumulant.
 
 References
@@ -18,11 +18,8 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["SUMMED", "cumulants", "fill_polya_gamma", "polya_gamma"]
+__all__ = ["cumulants", "fill_polya_gamma", "polya_gamma"]
 
-# Largest n whose variable is a sum of n exact ones. The skewness of the sum is below 0.25 beyond,
-# and its fourth cumulant alone is not that of the gamma variable.
-SUMMED = 64
 CUT = 0.64  # where the two forms of the series meet: Polson, Scott & Windle, section 4
 
 
@@ -41,11 +38,14 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
 def fill_polya_gamma(out, n, z, rng):
     """Fill `out` with draws of PG(n, z), entry by entry."""
     for k in range(len(out)):
-        if n[k] > SUMMED:
+        times = n[k]
+        # The skewness of a sum of more is below 0.25, and its fourth cumulant alone is not that of
+        # the gamma variable.
+        if times > 64:
             mean, variance, third = cumulants(z[k])
-            mean = n[k] * mean
-            variance = n[k] * variance
-            third = n[k] * third
+            mean = times * mean
+            variance = times * variance
+            third = times * third
             shape = 4 * variance**3 / third**2
             scale = third / (2 * variance)
             out[k] = mean + scale * (rng.standard_gamma(shape) - shape)
@@ -53,7 +53,7 @@ def fill_polya_gamma(out, n, z, rng):
             total = 0.0
             half = abs(z[k]) / 2
             share = exponential_share(half)
-            for _ in range(int(n[k])):
+            for _ in range(int(times)):
                 total += one(half, share, rng)
             out[k] = total
 
