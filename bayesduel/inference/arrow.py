@@ -257,11 +257,14 @@ class Layout:
         inside = self._grams[2].of(weight)
         slope = self.to_groups.T @ found.slope
         places = self._places
-        squares_of_design = [design.multiply(design) for design in self._by_family]
-        lengths = np.array([squared.sum(axis=1) for squared in squares_of_design])
-        squares = np.array([(slope[own] ** 2).sum() for own in places])
-        shares = np.empty((len(places), len(places)))
+        n_families = len(places)
+        lengths = np.empty((n_families, len(weight)))
+        squares = np.empty(n_families)
+        shares = np.empty((n_families, n_families))
         for a, rows in enumerate(places):
+            design = self._by_family[a]
+            lengths[a] = design.multiply(design).sum(axis=1)
+            squares[a] = (slope[rows] ** 2).sum()
             for b, columns in enumerate(places):
                 block = inside[rows][:, columns]
                 shares[a, b] = (block.data**2).sum()
@@ -390,20 +393,25 @@ class Layout:
         return np.asarray(step), near
 
     def traces(
-        self, arrow: Arrow, border: Sequence[np.ndarray], groups: Sequence[np.ndarray]
+        self,
+        arrow: Arrow,
+        border: Sequence[np.ndarray],
+        groups: Sequence[np.ndarray],
     ) -> np.ndarray:
         """Return the traces of the covariance C in ``A_k C A_l C``, (q, q).
 
         Each A has a matrix (p, p) of the border and a diagonal (groups, m) of the groups.
         """
         covariance = arrow.covariance()
+        p = len(covariance)
         turned = []
         for on_border, diagonal in zip(border, groups, strict=True):
             moved = diagonal.any(axis=1)
-            pull = arrow.pull[moved].reshape(-1, len(covariance))
+            pull = arrow.pull[moved].reshape(-1, p)
             weight = diagonal[moved].reshape(-1, 1)
             scaled = pull * weight.astype(self.kind)
-            whole = on_border + pull.T @ scaled
+            through_groups = pull.T @ scaled
+            whole = on_border + through_groups
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
@@ -428,18 +436,19 @@ class Layout:
         along = along.astype(self.kind, copy=False)
         shape = (len(arrow.roots), 1)
         width = np.broadcast_to(arrow.width, shape).astype(self.kind)
+        n = len(normal)
         for family in self.families:
             place = self.groups[family]
+            by_group = (n, *place.shape)
             first = int(place[0, 0])
-            last = int(place[-1, -1])
-            here = slice(first, last + 1)
-            own = normal[:, here].reshape(-1, *place.shape)
-            pull = arrow.pull[family].reshape(place.size, -1)
+            here = slice(first, first + place.size)
+            own = normal[:, here].reshape(by_group)
             rotated = own.swapaxes(0, 1) @ arrow.roots[family]
             scaled = rotated * width[family, :, None]
-            moved = (along @ pull.T).reshape(-1, *place.shape)
+            pull = arrow.pull[family].reshape(place.size, -1)
+            moved = (along @ pull.T).reshape(by_group)
             moved += scaled.swapaxes(0, 1)
-            found[:, here] = moved.reshape(len(found), -1)
+            found[:, here] = moved.reshape(n, -1)
         return found
 
     def spread(self, arrow: Arrow) -> np.ndarray:

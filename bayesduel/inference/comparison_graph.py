@@ -49,7 +49,9 @@ class ComparisonGraph:
 
     @classmethod
     def of(
-        cls, cells: Any, effects: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
+        cls,
+        cells: Any,
+        effects: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> "ComparisonGraph":
         """Return the graph of a model's cells.
 

@@ -302,8 +302,8 @@ class LinearPredictor:
         """
         cells = np.empty((len(x), self.n_cells))
         for here in _slices(len(x), self.n_cells):
-            eta = self.eta(x[here])
-            cells[here] = self.likelihood(x[here], phi[here], eta)
+            some = x[here]
+            cells[here] = self.likelihood(some, phi[here], self.eta(some))
         total = self.log_prior(x, phi) + cells.sum(axis=1)
         return total, cells
 
@@ -322,8 +322,8 @@ class LinearPredictor:
         if by_pairs is not None:
             return value + by_pairs
         for here in _slices(len(x), self.n_cells):
-            eta = self.eta(x[here])
-            value[here] += self._sum(eta, x[here], phi[here])
+            some = x[here]
+            value[here] += self._sum(self.eta(some), some, phi[here])
         return value
 
     def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
@@ -332,7 +332,9 @@ class LinearPredictor:
         if summed is None:
             return self.likelihood(x, phi, eta).sum(axis=1)
         tie = self._tie(x)
-        weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
+        weight = np.zeros(len(eta))
+        if tie is not None:
+            weight = np.exp(tie)
         normalisers = log_normalisers(eta, summed.n, weight)
         linear = eta @ summed.slope
         return summed.of(linear, normalisers, tie)
@@ -487,7 +489,8 @@ class LinearPredictor:
     def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
         given = self._phi(phi)
-        prior = self.prior(given) if prior is None else prior
+        if prior is None:
+            prior = self.prior(given)
         found = self.derivatives(x, given)
         cells = self.likelihood_at(found, x, given)
         pulled = prior.pull(x)
@@ -573,7 +576,9 @@ def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, n
     start = 0
     for name, length in blocks.items():
         stop = start + _width(length)
-        found[name] = x[..., start] if length is None else x[..., start:stop]
+        found[name] = x[..., start:stop]
+        if length is None:
+            found[name] = x[..., start]
         start = stop
     return found
 

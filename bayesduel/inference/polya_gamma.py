@@ -29,8 +29,10 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
     n: whole numbers of duels, shape (m,).
     z: tilts, shape (m,).
     """
+    n = np.asarray(n, dtype=float)
+    z = np.asarray(z, dtype=float)
     found = np.empty(len(n))
-    fill_polya_gamma(found, np.asarray(n, dtype=float), np.asarray(z, dtype=float), rng)
+    fill_polya_gamma(found, n, z, rng)
     return found
 
 
@@ -85,7 +87,7 @@ def cumulants(z):
 @compiled
 def exponential_share(z):
     """Return the probability that the proposal of J*(1, z) is from its exponential tail."""
-    rate = pi**2 / 8 + z * z / 2
+    rate = tail_rate(z)
     root = sqrt(1 / CUT)
     start = log(rate) + rate * CUT
     below = root * (CUT * z - 1)
@@ -98,6 +100,12 @@ def exponential_share(z):
 
 
 @compiled
+def tail_rate(z):
+    """Return the rate of the exponential tail of J*(1, z)."""
+    return pi**2 / 8 + z * z / 2
+
+
+@compiled
 def normal_cdf(x):
     """Return the standard normal distribution function."""
     return 0.5 * erfc(-x / sqrt(2.0))
@@ -106,7 +114,7 @@ def normal_cdf(x):
 @compiled
 def one(z, share, rng):
     """Return a draw of PG(1, 2 z), given the share of the exponential tail."""
-    rate = pi**2 / 8 + z * z / 2
+    rate = tail_rate(z)
     while True:
         if rng.random() < share:
             x = CUT + rng.standard_exponential() / rate

@@ -132,7 +132,10 @@ class Informed(NamedTuple):
 
 
 def robust_covariance(
-    duels: Any, model: Any, cells: Any, drawn: Any
+    duels: Any,
+    model: Any,
+    cells: Any,
+    drawn: Any,
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
@@ -165,9 +168,10 @@ def robust_covariance(
         if counts[name] > 1 and name not in known:
             used[name] = place
     terms = {}
-    for name, term in by_deviations.items():
-        if term.samples and counts[name] >= LEVELS[0] and not why_not_robust(model):
-            terms[name] = term
+    if not why_not_robust(model):
+        for name, term in by_deviations.items():
+            if term.samples and counts[name] >= LEVELS[0]:
+                terms[name] = term
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
         wanted = {*used, *terms}
@@ -341,7 +345,8 @@ def cluster_covariance(
     chosen = _by_leverage(mode, phi, rows, squared)
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
-    gradient[chosen] = [one.adjusted(g) for one, g in zip(informed, raw, strict=True)]
+    for c, one in zip(chosen, informed, strict=True):
+        gradient[c] = one.adjusted(gradient[c])
     lone = [one.vectors[:, one.lone] for one in informed]
     alone = np.concatenate(lone, axis=1)
     kept = prior + alone @ alone.T
@@ -372,7 +377,9 @@ def cluster_covariance(
         whole = mean + known[k] + others[k]
         others_noise = others[k] ** 2 / max(n_rest, 1)
         noise = square + others_noise
-        degrees[k] = whole**2 / noise if noise > 0 else np.inf
+        degrees[k] = np.inf
+        if noise > 0:
+            degrees[k] = whole**2 / noise
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 
@@ -461,8 +468,9 @@ def _rows(
     owner = _owners(density, duels, terms, cluster)
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
-        of_cell = cluster if cells.vote is None else cluster[cells.vote]
-        return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters, owner)
+        if cells.vote is not None:
+            cluster = cluster[cells.vote]
+        return ClusterRows(linear_predictor(model, cells), cluster, n_clusters, owner)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
     n_rows = len(first)
@@ -514,9 +522,13 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
     by_chance = polygamma(1, half).mean()
     scatter = away.var(ddof=1) - by_chance
     most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
+
+    def surplus(n: float) -> float:
+        return polygamma(1, n / 2) - scatter
+
     prior = most
-    if scatter > polygamma(1, most / 2):
-        prior = brentq(lambda n: polygamma(1, n / 2) - scatter, 1e-3, most)
+    if surplus(most) < 0:
+        prior = brentq(surplus, 1e-3, most)
     half_prior = prior / 2
     common = np.exp(away.mean() + digamma(half_prior) - np.log(half_prior))
     middle = float(np.median(degrees))
@@ -532,15 +544,19 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
 
     Of equal leverages those with the largest `pull`, (clusters,), whatever the order of the log.
     """
+    n_clusters = rows.n_clusters
     room = ADJUSTED.times(len(mode.x) ** 3)
-    if rows.n_clusters <= room:
-        return np.arange(rows.n_clusters)
+    if n_clusters <= room:
+        return np.arange(n_clusters)
     spread = rows.density.spread(mode.covariance)
     bend = rows.density.derivatives(mode.x, phi).bend
     of_rows = -bend * spread**2
-    leverage = np.bincount(rows.cluster, of_rows, minlength=rows.n_clusters)
-    alike = tuple(np.round(values / values.max(), 12) for values in (pull, leverage))
-    smallest_first = np.lexsort(alike)
+    leverage = np.bincount(rows.cluster, of_rows, minlength=n_clusters)
+
+    def rounded(values: np.ndarray) -> np.ndarray:
+        return np.round(values / values.max(), 12)
+
+    smallest_first = np.lexsort((rounded(pull), rounded(leverage)))
     return np.sort(smallest_first[-room:])
 
 
