@@ -43,13 +43,16 @@ class Crossing:
     ) -> np.ndarray:
         """Return the solution x of ``(1 + A) x = right``, (size, columns), single precision."""
         right = right.astype(np.float32, copy=False)
-        if right.shape[1] == 1:
+        n_columns = right.shape[1]
+        if n_columns == 1:
             return self._solved(right, start, residual)
-        half = right.shape[1] // 2
+        half = n_columns // 2
         halves = [slice(0, half), slice(half, None)]
 
         def solved(columns: slice) -> np.ndarray:
-            near = None if start is None else start[:, columns]
+            near = start
+            if start is not None:
+                near = start[:, columns]
             return self._solved(right[:, columns], near, residual)
 
         return np.concatenate(side_by_side(solved, halves), axis=1)
@@ -72,8 +75,9 @@ class Crossing:
         of_first = _by_group(first.swapaxes(1, 2), right[:cut])
         coupled = back @ of_first
         reduced = right[cut:] - _by_group(rest, coupled)
-        near = None if start is None else start[cut:]
-        found = conjugate_gradient(operator, diagonal, reduced, near, tolerance=residual)
+        if start is not None:
+            start = start[cut:]
+        found = conjugate_gradient(operator, diagonal, reduced, start, tolerance=residual)
         turned = ahead @ _by_group(rest_turned, found)
         of_first = right[:cut] - _by_group(first, turned)
         return np.concatenate([of_first, found])

@@ -327,14 +327,8 @@ def cluster_covariance(
     """
     own = mode.covariance
     shared = rows.shared
-    # Coordinates where the precision of what clusters share is I.
-    of_shared = own[np.ix_(shared, shared)]
-    turn = np.linalg.cholesky(of_shared)
-    owned = np.flatnonzero(rows.owner >= 0)
-    root = np.empty((len(own), len(shared)))
-    root[shared] = turn
-    across = own[np.ix_(shared, owned)]
-    root[owned] = solve_triangular(turn, across, lower=True).T
+    root = _shared_root(own, rows)
+    turn = root[shared]
     is_shared = rows.owner < 0
     common = np.logical_or.outer(is_shared, is_shared)
     prior_shared = sparse.csr_array(common * mode.prior)
@@ -363,13 +357,51 @@ def cluster_covariance(
     variance, total = _working(raw, informed, tastes, prior)
     asked = functionals @ root
     moments = _all_moments(asked, informed, tastes, variance, total)
-    variances = (asked**2).sum(axis=1)
-    by_one = ((asked @ alone) ** 2).sum(axis=1)
-    known = np.maximum(_quadratic(asked, kept), 0.0)
     n_rest = rows.n_clusters - len(chosen)
     others = np.zeros(len(asked))
     if n_rest:
         others = _of_others(asked, prior, informed)
+    degrees = _satterthwaite(
+        asked,
+        moments,
+        kept,
+        alone,
+        others,
+        n_rest,
+    )
+    return ClusterCovariance(covariance, degrees)
+
+
+def _shared_root(covariance: np.ndarray, rows: ClusterRows) -> np.ndarray:
+    """Return coordinates where the precision of what clusters share is I, (size, shared)."""
+    shared = rows.shared
+    owned = np.flatnonzero(rows.owner >= 0)
+    of_shared = covariance[np.ix_(shared, shared)]
+    across = covariance[np.ix_(shared, owned)]
+    turn = np.linalg.cholesky(of_shared)
+    root = np.empty((len(covariance), len(shared)))
+    root[shared] = turn
+    root[owned] = solve_triangular(turn, across, lower=True).T
+    return root
+
+
+def _satterthwaite(
+    asked: np.ndarray,
+    moments: Iterator[tuple[float, float]],
+    kept: np.ndarray,
+    alone: np.ndarray,
+    others: np.ndarray,
+    n_rest: int,
+) -> np.ndarray:
+    """Return degrees of freedom of estimated variances of functionals (m, size), (m,).
+
+    moments: trace and sum of squares of each, as `_moments` yields. kept: what is known, (size,
+    size). alone: directions that one cluster alone informs, (size, lone). others: what the `n_rest`
+    clusters that are not adjusted add, (m,).
+    """
+    variances = (asked**2).sum(axis=1)
+    by_one = ((asked @ alone) ** 2).sum(axis=1)
+    known = np.maximum(_quadratic(asked, kept), 0.0)
     degrees = np.ones(len(asked))
     for k, (mean, square) in enumerate(moments):
         if by_one[k] > 0.01 * variances[k]:
@@ -380,7 +412,7 @@ def cluster_covariance(
         degrees[k] = np.inf
         if noise > 0:
             degrees[k] = whole**2 / noise
-    return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
+    return np.maximum(degrees, 1.0)
 
 
 def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
