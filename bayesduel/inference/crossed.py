@@ -14,7 +14,7 @@ on Matrix Analysis and Applications 2017.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,17 @@ from bayesduel.inference.conjugate_gradient import EXACT, conjugate_gradient, in
 from bayesduel.system.threads import side_by_side
 
 __all__ = ["Crossing"]
+
+
+class Eliminated(NamedTuple):
+    """What remains to be solved as the first family is eliminated."""
+
+    first: np.ndarray  # roots of the blocks of the first family, (groups, m, m)
+    rest: np.ndarray  # those of the others
+    within: np.ndarray  # inverses of the blocks of the first family
+    ahead: sparse.csr_array  # precision between the first family (rows) and the others
+    back: sparse.csr_array  # its transpose
+    inside: sparse.csr_array  # precision among the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +70,7 @@ class Crossing:
 
     def _solved(self, right: np.ndarray, start: np.ndarray | None, residual: float) -> np.ndarray:
         """Return the same; the first family is eliminated, as its groups are not coupled."""
-        first, rest, ahead, back, inside, within = self._parts
+        first, rest, within, ahead, back, inside = self._eliminated
         cut = ahead.shape[0]
         rest_turned = rest.swapaxes(1, 2)
 
@@ -83,21 +94,20 @@ class Crossing:
         return np.concatenate([of_first, found])
 
     @cached_property
-    def _parts(self) -> tuple[Any, ...]:
-        """Roots of the first family and of others, what is between these, and among the others.
-
-        And the inverses of the blocks of the first.
-        """
+    def _eliminated(self) -> Eliminated:
+        """What the solution reads of the first family and of the others."""
         n = self.families[0].stop
+        cut = n * self.roots.shape[1]
         between = self.between
         first = self.roots[:n]
-        rest = self.roots[n:]
-        cut = n * self.roots.shape[1]
-        ahead = between[:cut, cut:]
-        back = between[cut:, :cut]
-        inside = between[cut:, cut:]
-        within = first.swapaxes(1, 2) @ first
-        return first, rest, ahead, back, inside, within
+        return Eliminated(
+            first,
+            rest=self.roots[n:],
+            within=first.swapaxes(1, 2) @ first,
+            ahead=between[:cut, cut:],
+            back=between[cut:, :cut],
+            inside=between[cut:, cut:],
+        )
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return A x, (size, columns)."""

@@ -40,24 +40,35 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
 def fill_polya_gamma(out, n, z, rng):
     """Fill `out` with draws of PG(n, z), entry by entry."""
     for k in range(len(out)):
-        times = n[k]
         # The skewness of a sum of more is below 0.25, and its fourth cumulant alone is not that of
         # the gamma variable.
-        if times > 64:
-            mean, variance, third = cumulants(z[k])
-            mean = times * mean
-            variance = times * variance
-            third = times * third
-            shape = 4 * variance**3 / third**2
-            scale = third / (2 * variance)
-            out[k] = mean + scale * (rng.standard_gamma(shape) - shape)
+        if n[k] > 64:
+            out[k] = shifted_gamma(n[k], z[k], rng)
         else:
-            total = 0.0
-            half = abs(z[k]) / 2
-            share = exponential_share(half)
-            for _ in range(int(times)):
-                total += one(half, share, rng)
-            out[k] = total
+            out[k] = summed(n[k], z[k], rng)
+
+
+@compiled
+def summed(n, z, rng):
+    """Return a draw of PG(n, z) as the sum of n of PG(1, z)."""
+    half = abs(z) / 2
+    share = exponential_share(half)
+    total = 0.0
+    for _ in range(int(n)):
+        total += one(half, share, rng)
+    return total
+
+
+@compiled
+def shifted_gamma(n, z, rng):
+    """Return a draw of the shifted gamma variable with the first three cumulants of PG(n, z)."""
+    mean, variance, third = cumulants(z)
+    mean = n * mean
+    variance = n * variance
+    third = n * third
+    shape = 4 * variance**3 / third**2
+    scale = third / (2 * variance)
+    return mean + scale * (rng.standard_gamma(shape) - shape)
 
 
 @compiled
