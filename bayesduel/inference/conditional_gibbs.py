@@ -65,6 +65,25 @@ def gibbs_of_conditional(
     skipped = kept // 3
     sweeps = skipped + kept
 
+    def sweep(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        weight = polya_gamma(n, density.eta(x), rng)
+        noise = np.sqrt(weight) * rng.standard_normal(len(n))
+        slope = pull - weight * at + noise
+        found = without_own(slope, -weight)
+        gradient = density.gradient(found, prior, top.x)
+        right = gradient + prior.noise(rng)
+        step, _ = layout.step(found, prior, right, top.arrow)
+        return top.x + step
+
+    def distances(x: np.ndarray) -> tuple[Any, ...]:
+        away = (x - top.x) / error
+        toward = np.sign(top.x) * away
+        moved = [toward[block].mean() for block in many]
+        spread = [(away[block] ** 2).mean() - 1 for block in many]
+        gap = _prior_slope(density, x, top.phi) - top.slope
+        effect = [away[place] for place in single] or [0.0]
+        return moved, spread, root.T @ gap, effect
+
     def chain(which: int) -> list[tuple[Any, ...]]:
         seen = []
         rng = streams[which]
@@ -73,25 +92,11 @@ def gibbs_of_conditional(
         away = layout.draw(top.arrow, normal)
         x = top.x + away[0]
         for k in range(sweeps):
-            weight = polya_gamma(n, density.eta(x), rng)
-            noise = np.sqrt(weight) * rng.standard_normal(len(n))
-            slope = pull - weight * at + noise
-            found = without_own(slope, -weight)
-            gradient = density.gradient(found, prior, top.x)
-            right = gradient + prior.noise(rng)
-            step, _ = layout.step(found, prior, right, top.arrow)
-            x = top.x + step
+            x = sweep(x, rng)
             if tell is not None:
                 tell((k + 1) / sweeps)
-            if k < skipped:
-                continue
-            away = (x - top.x) / error
-            toward = np.sign(top.x) * away
-            moved = [toward[block].mean() for block in many]
-            spread = [(away[block] ** 2).mean() - 1 for block in many]
-            gap = _prior_slope(density, x, top.phi) - top.slope
-            effect = [away[place] for place in single] or [0.0]
-            seen.append((moved, spread, root.T @ gap, effect))
+            if k >= skipped:
+                seen.append(distances(x))
         return seen
 
     chains = side_by_side(chain, range(len(streams)))

@@ -21,6 +21,8 @@ from bayesduel.models.pair_indices import empty_by_pair
 
 __all__ = ["ConjugatePairs"]
 
+# With a quarter of the points the draws of `tversky1969` have a standard deviation 0.04 % larger;
+# limits of -5 and 10 change it by 1e-6 of itself.
 LOG_CONCENTRATION = np.linspace(-3.0, 8.0, 2001)
 
 
