@@ -67,6 +67,11 @@ class Arrow(NamedTuple):
         return uncoupled + self.crossing.log_det / 2
 
     @property
+    def pull_rows(self) -> np.ndarray:
+        """How far the middle of each coefficient of groups moves, (groups m, p)."""
+        return self.pull.reshape(-1, self.pull.shape[2])
+
+    @property
     def width(self) -> Any:
         """How many times as large as alone the deviations of groups are, (groups, 1), or 1."""
         if self.crossing is None:
@@ -108,15 +113,19 @@ class Layout:
     families: tuple[slice, ...] = ()  # which groups are of one term; their places follow
 
     @cached_property
-    def _grams(self) -> tuple[Gram, Gram, Gram]:
-        """The curvature of the border, of groups with it, and of groups."""
-        border = self.to_border
-        groups = self.to_groups
-        return (
-            Gram(border, border),
-            Gram(groups, border),
-            Gram(groups, groups),
-        )
+    def _of_border(self) -> Gram:
+        """The curvature of the border."""
+        return Gram(self.to_border, self.to_border)
+
+    @cached_property
+    def _across(self) -> Gram:
+        """The curvature of groups with the border."""
+        return Gram(self.to_groups, self.to_border)
+
+    @cached_property
+    def _of_groups(self) -> Gram:
+        """The curvature of groups."""
+        return Gram(self.to_groups, self.to_groups)
 
     @cached_property
     def _touched(self) -> sparse.csr_array:
@@ -201,7 +210,7 @@ class Layout:
 
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
-        on_border = self._grams[0].of(_weights(found))
+        on_border = self._of_border.of(_weights(found))
         rows = self.free(on_border.toarray())
         corner = self.free(rows.T)
         n_own = len(self.density.own)
@@ -221,7 +230,7 @@ class Layout:
 
         weight: minus the curvature of each cell, (cells,).
         """
-        return sparse.csr_array(self._grams[1].of(weight))
+        return sparse.csr_array(self._across.of(weight))
 
     def _all_edges(self, found: Derivatives, weight: np.ndarray) -> np.ndarray:
         """Return the precision between groups and the free numbers of the border, (groups, m, p).
@@ -254,7 +263,7 @@ class Layout:
         group is what each cell adds by itself, and what cells have in common by each family.
         """
         weight = _weights(found)
-        inside = self._grams[2].of(weight)
+        inside = self._of_groups.of(weight)
         slope = self.to_groups.T @ found.slope
         places = self._places
         n_families = len(places)
@@ -279,7 +288,7 @@ class Layout:
         tight: prior precisions, (groups, m).
         """
         n_groups, m = self.groups.shape
-        inside = self._grams[2].of(weight)
+        inside = self._of_groups.of(weight)
         column = inside.indices
         n_of_row = np.diff(inside.indptr)
         row = np.repeat(np.arange(n_groups * m), n_of_row)
@@ -347,7 +356,7 @@ class Layout:
             along = solved(arrow.border, right)
             return self.join(along, np.zeros((0, 0)))
         by_group = gradient[self.groups].astype(self.kind, copy=False)
-        pull = arrow.pull.reshape(-1, len(right))
+        pull = arrow.pull_rows
         pulled_border = by_group.ravel() @ pull
         along = solved(arrow.border, right + pulled_border)
         half = arrow.roots @ by_group[..., None]
@@ -461,8 +470,7 @@ class Layout:
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
         of_border = self.raw(inverse[:, :n_raw]).T
-        pull = arrow.pull.reshape(-1, len(inverse))
-        of_groups = pull @ inverse.T
+        of_groups = arrow.pull_rows @ inverse.T
         columns = np.concatenate([of_border, of_groups])
         through_border = _squares_of_rows(self._touched, columns)
         return through_border + self._alone(arrow.roots)
@@ -501,7 +509,7 @@ class Layout:
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""
         assert arrow.crossing is not None
-        pull = arrow.pull.reshape(-1, len(covariance))
+        pull = arrow.pull_rows
         covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
