@@ -322,12 +322,12 @@ class LinearPredictor:
         if by_pairs is not None:
             return value + by_pairs
         for here in _slices(len(x), self.n_cells):
-            some = x[here]
-            value[here] += self._sum(self.eta(some), some, phi[here])
+            value[here] += self._sum(x[here], phi[here])
         return value
 
-    def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
+    def _sum(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of draws (n, size), (n,)."""
+        eta = self.eta(x)
         summed = self._summed
         if summed is None:
             return self.likelihood(x, phi, eta).sum(axis=1)
