@@ -610,26 +610,31 @@ def _informed(
         part = rows.density.over({}, members)
         own = np.flatnonzero(rows.owner == c)
         of_own = mode.prior[np.ix_(own, own)]
+        own_root = root[own]
         factors = part.factored(mode.x, phi, directions)
         if factors is None:
             information = part.information(mode.x, phi)
             whole = root.T @ information @ root
-            of_own_root = root[own]
-            whole += of_own_root.T @ of_own @ of_own_root
+            whole += own_root.T @ of_own @ own_root
             eigen = np.linalg.eigh(whole)
             found.append(Informed(*eigen))
             continue
         of_votes, among_votes = factors
-        along = np.concatenate([of_votes, root[own].T], axis=1)
+        along = np.concatenate([of_votes, own_root.T], axis=1)
         inner = block_diag(among_votes, of_own)
-        size = np.sqrt(np.abs(inner.diagonal()))
-        size[size == 0] = 1.0
-        basis, triangle = np.linalg.qr(along * size)
-        scaled = inner / size / size[:, None]
-        rotated = triangle @ scaled @ triangle.T
-        values, turned = np.linalg.eigh(rotated)
-        found.append(Informed(values, basis @ turned))
+        found.append(_of_low_rank(along, inner))
     return found
+
+
+def _of_low_rank(along: np.ndarray, inner: np.ndarray) -> Informed:
+    """Return ``along @ inner @ along.T`` of few columns, (size, m) and (m, m)."""
+    size = np.sqrt(np.abs(inner.diagonal()))
+    size[size == 0] = 1.0
+    basis, triangle = np.linalg.qr(along * size)
+    scaled = inner / size / size[:, None]
+    rotated = triangle @ scaled @ triangle.T
+    values, turned = np.linalg.eigh(rotated)
+    return Informed(values, basis @ turned)
 
 
 def _working(
