@@ -13,12 +13,8 @@ gradient in them is 0 at the mode, and h_c says how the clusters differ in what 
 variances, of some thirteen prompts, are noisy, and the model has its own. They are moved towards
 one multiple of it, as far as arms scatter no more than chance makes them (moderated variances).
 
-The estimate of a variance from few clusters is noisy itself. Satterthwaite's degrees of freedom
-match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
-variable; an interval then has quantiles of Student's t. The moments are those of clusters that
-differ in their parameters by a learned variance, which makes a difference where clusters are of
-very different sizes. Parameters are measured in the unit of the response, effects of covariates for
-one standard deviation of these.
+The estimate of a variance from few clusters is noisy itself: an interval has quantiles of Student's
+t, with the degrees of freedom of :mod:`bayesduel.inference.cluster_variance`.
 
 Two-way clustering adds the covariances by judge and by group and subtracts that of the clusters of
 both; negative eigenvalues are set to zero.
@@ -28,15 +24,14 @@ References
 Bell & McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage
 samples", Survey Methodology 2002. Pustejovsky & Tipton, "Small-sample methods for cluster-robust
 variance estimation and hypothesis testing in fixed effects models", JBES 2018 (with the working
-covariance of the model). Imbens & Kolesar, "Robust standard errors in small samples", REStat 2016,
-for moments under random effects of clusters. Cameron, Gelbach & Miller, "Robust inference with
+covariance of the model). Cameron, Gelbach & Miller, "Robust inference with
 multiway clustering", JBES 2011. Smyth, "Linear models and empirical Bayes methods for assessing
 differential expression in microarray experiments", SAGMB 2004, section 6.2, for moderated
 variances, here of ratios to those of the model. Deviations: the prior enters as known information;
 the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -47,6 +42,12 @@ from scipy.linalg import block_diag, solve_triangular
 from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
+from bayesduel.inference.cluster_variance import (
+    Informed,
+    degrees_of_freedom,
+    lone_directions,
+    quadratic,
+)
 from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
@@ -72,7 +73,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
 from bayesduel.system.cost import CostLimit
-from bayesduel.system.memory import AT_ONCE, TABLE_ARMS
+from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
@@ -101,34 +102,6 @@ class ClusterCovariance(NamedTuple):
     covariance: np.ndarray  # of the parameters, (size, size)
     # degrees of freedom of the estimated variance of each functional asked for, (m,)
     degrees: np.ndarray
-
-
-class Informed(NamedTuple):
-    """The information of one cluster, in coordinates where the precision is the identity.
-
-    It has at most the rank of the cluster's votes.
-    """
-
-    values: np.ndarray  # eigenvalues, shape (rank,)
-    vectors: np.ndarray  # their vectors, shape (size, rank)
-
-    @property
-    def lone(self) -> np.ndarray:
-        """Which directions this cluster alone informs, (rank,)."""
-        return self.values > 1.0 - 1e-8  # half the digits of a float
-
-    @property
-    def stretch(self) -> np.ndarray:
-        """Factors of the adjustment along the vectors, (rank,); 1 in all other directions."""
-        lone = self.lone
-        left = np.where(lone, 1.0, 1.0 - self.values)
-        return np.where(lone, 0.0, 1.0 / np.sqrt(left))
-
-    def adjusted(self, gradient: np.ndarray) -> np.ndarray:
-        """Return ``(I - F)^(-1/2)`` times a gradient (size,), lone directions left out."""
-        along = self.vectors.T @ gradient
-        more = (self.stretch - 1.0) * along
-        return np.asarray(gradient + self.vectors @ more)
 
 
 def robust_covariance(
@@ -341,8 +314,7 @@ def cluster_covariance(
     raw = gradient[chosen]
     for c, one in zip(chosen, informed, strict=True):
         gradient[c] = one.adjusted(gradient[c])
-    lone = [one.vectors[:, one.lone] for one in informed]
-    alone = np.concatenate(lone, axis=1)
+    alone = lone_directions(informed)
     kept = prior + alone @ alone.T
     meat = gradient.T @ gradient
     shrunk = meat + kept - np.eye(len(prior))
@@ -354,20 +326,14 @@ def cluster_covariance(
     for one in informed:
         back = solve_triangular(turn, one.vectors, lower=True, trans=1)
         tastes.append(typical[:, None] * back)
-    variance, total = _working(raw, informed, tastes, prior)
-    asked = functionals @ root
-    moments = _all_moments(asked, informed, tastes, variance, total)
-    n_rest = rows.n_clusters - len(chosen)
-    others = np.zeros(len(asked))
-    if n_rest:
-        others = _of_others(asked, prior, informed)
-    degrees = _satterthwaite(
-        asked,
-        moments,
+    degrees = degrees_of_freedom(
+        functionals @ root,
+        raw,
+        informed,
+        tastes,
+        prior,
         kept,
-        alone,
-        others,
-        n_rest,
+        n_rest=rows.n_clusters - len(chosen),
     )
     return ClusterCovariance(covariance, degrees)
 
@@ -383,50 +349,6 @@ def _shared_root(covariance: np.ndarray, rows: ClusterRows) -> np.ndarray:
     root[shared] = turn
     root[owned] = solve_triangular(turn, across, lower=True).T
     return root
-
-
-def _satterthwaite(
-    asked: np.ndarray,
-    moments: Iterator[tuple[float, float]],
-    kept: np.ndarray,
-    alone: np.ndarray,
-    others: np.ndarray,
-    n_rest: int,
-) -> np.ndarray:
-    """Return degrees of freedom of estimated variances of functionals (m, size), (m,).
-
-    moments: trace and sum of squares of each, as `_moments` yields. kept: what is known, (size,
-    size). alone: directions that one cluster alone informs, (size, lone). others: what the `n_rest`
-    clusters that are not adjusted add, (m,).
-    """
-    variances = (asked**2).sum(axis=1)
-    by_one = ((asked @ alone) ** 2).sum(axis=1)
-    known = np.maximum(_quadratic(asked, kept), 0.0)
-    degrees = np.ones(len(asked))
-    for k, (mean, square) in enumerate(moments):
-        if by_one[k] > 0.01 * variances[k]:
-            continue  # it rests on one cluster: nothing shows how clusters vary
-        whole = mean + known[k] + others[k]
-        others_noise = others[k] ** 2 / max(n_rest, 1)
-        noise = square + others_noise
-        degrees[k] = np.inf
-        if noise > 0:
-            degrees[k] = whole**2 / noise
-    return np.maximum(degrees, 1.0)
-
-
-def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return r' matrix r of each row r, (rows,)."""
-    return ((rows @ matrix) * rows).sum(axis=1)
-
-
-def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -> np.ndarray:
-    """Return what the clusters that are not adjusted add to the variances of functionals, (m,)."""
-    found = (asked**2).sum(axis=1) - _quadratic(asked, prior)
-    for one in informed:
-        along = asked @ one.vectors
-        found -= along**2 @ one.values
-    return np.maximum(found, 0.0)
 
 
 def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
@@ -546,8 +468,8 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
 
     n_arms = len(scores)
     degrees = found.degrees[:n_arms]
-    robust = _quadratic(scores, found.covariance)
-    ratio = robust / _quadratic(scores, own)
+    robust = quadratic(scores, found.covariance)
+    ratio = robust / quadratic(scores, own)
     half = degrees / 2
     positive = np.maximum(ratio, np.finfo(float).tiny)
     away = np.log(positive) - digamma(half) + np.log(half)
@@ -635,118 +557,3 @@ def _of_low_rank(along: np.ndarray, inner: np.ndarray) -> Informed:
     rotated = triangle @ scaled @ triangle.T
     values, turned = np.linalg.eigh(rotated)
     return Informed(values, basis @ turned)
-
-
-def _working(
-    gradient: np.ndarray,
-    informed: list[Informed],
-    tastes: list[np.ndarray],
-    prior: np.ndarray,
-) -> tuple[float, np.ndarray]:
-    """Return the variance by which clusters differ, and the working covariance of all gradients.
-
-    Clusters differ in their parameters by a multiple of the covariance of typical parameters,
-    estimated by the method of moments: the expected sum of squared gradients is linear in it.
-
-    tastes: roots of that covariance along the vectors of each cluster, (size, rank).
-    """
-    plain = 0.0
-    more = 0.0
-    tasted = np.zeros_like(prior)
-    squared = np.zeros_like(prior)
-    for one, taste in zip(informed, tastes, strict=True):
-        scaled = taste * one.values
-        spread = scaled.T @ scaled
-        left = one.values - one.values**2
-        plain += float(left.sum())
-        own = spread.diagonal() * (1.0 - 2 * one.values)
-        more += float(own.sum())
-        tasted += one.vectors @ spread @ one.vectors.T
-        root = one.vectors * one.values
-        squared += root @ root.T
-    more += float((tasted * squared).sum())
-    excess = (gradient**2).sum() - plain
-    variance = max(0.0, excess / more) if more > 0 else 0.0
-    working = np.eye(len(prior)) + variance * tasted
-    return variance, working
-
-
-def _all_moments(
-    asked: np.ndarray,
-    informed: list[Informed],
-    tastes: list[np.ndarray],
-    variance: float,
-    total: np.ndarray,
-) -> Iterator[tuple[float, float]]:
-    """Yield what `_moments` does of functionals (m, size), as many at once as memory allows."""
-    each = len(informed) * asked.shape[1]
-    step = max(1, AT_ONCE // each)
-    for start in range(0, len(asked), step):
-        together = asked[start : start + step]
-        parts = _parts(together.T, informed, tastes, variance)
-        yield from _moments(*parts, total)
-
-
-def _parts(
-    asked: np.ndarray,
-    informed: list[Informed],
-    tastes: list[np.ndarray],
-    variance: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `_moments` reads of functionals (size, m): own, x and y of each cluster."""
-    size, m = asked.shape
-    own = np.empty((m, len(informed)))
-    x = np.empty((m, len(informed), size))
-    y = np.empty_like(x)
-    for c, (one, taste) in enumerate(zip(informed, tastes, strict=True)):
-        along = one.vectors.T @ asked
-        adjusted = one.stretch[:, None] * along
-        pulled = one.values[:, None] * adjusted
-        spread = taste @ pulled
-        back = taste.T @ spread
-        more = variance * one.values[:, None] * back
-        by_model = (adjusted * pulled).sum(axis=0)
-        by_taste = variance * (spread**2).sum(axis=0)
-        own[:, c] = by_model + by_taste
-        x[:, c] = (one.vectors @ pulled).T
-        moved = pulled + more
-        y[:, c] = (one.vectors @ moved).T
-    return own, x, y
-
-
-def _moments(
-    owns: np.ndarray,
-    xs: np.ndarray,
-    ys: np.ndarray,
-    total: np.ndarray,
-) -> Iterator[tuple[float, float]]:
-    """Yield trace and sum of squares of Omega, the covariance of the clusters' parts.
-
-    Of each functional, the first axis of `owns` (m, clusters), `xs` and `ys` (m, clusters, size).
-    The part of cluster c in the estimated variance is the square of ``u_c' h_c``, and h_c is g_c
-    less what the fit explains of it, ``A_c sum_d g_d``. Here x is ``F_c u_c``, y is ``W_c u_c``
-    with the working covariance W_c of the cluster's gradient, and own is ``u_c' W_c u_c``.
-    """
-    for own, x, y in zip(owns, xs, ys, strict=True):
-        if len(x) <= 2 * x.shape[1]:
-            crossed = y @ x.T
-            explained = x @ total @ x.T
-            omega = np.diag(own) - crossed - crossed.T + explained
-            squares = (omega**2).sum()
-            yield float(omega.trace()), float(squares)
-            continue
-        # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
-        turned = x @ total - 2 * y
-        fitted = (turned * x).sum(axis=1)
-        xx = x.T @ x
-        xy = x.T @ y
-        yy = y.T @ y
-        # the upper blocks of M z' z
-        first = total @ xx - xy.T
-        second = total @ xy - yy
-        of_first = (first * first.T).sum()
-        of_second = 2 * (second * xx).sum()
-        both = of_first - of_second + (xy * xy.T).sum()
-        of_own = (own**2).sum() + 2 * (own * fitted).sum()
-        trace = (own + fitted).sum()
-        yield float(trace), float(of_own + both)
