@@ -38,9 +38,6 @@ from bayesduel.system.threads import side_by_side
 
 __all__ = ["WIDEST", "Arrow", "Layout", "layout_of"]
 
-# Coefficients by group from which they are eliminated. With 800, of 20 arms and 40 judges, a fit
-# takes 1.2 s of a processor so, and 10.9 s where they are not.
-FEWEST = 100
 # Coefficients whose precision is factored as a whole, a border's or all: that takes as long as the
 # cube of them (`python -m benchmarks.crossed --beside`), and products with a factor 0.4 ms.
 WIDEST = 1000
@@ -63,11 +60,16 @@ class Arrow(NamedTuple):
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
         diagonals = np.diagonal(self.roots, axis1=1, axis2=2)
-        blocks = np.log(diagonals).sum(dtype=float)
-        whole = float(half_log_det(self.border) - blocks)
+        of_roots = np.log(diagonals).sum(dtype=float)
+        uncoupled = float(half_log_det(self.border) - of_roots)
         if self.crossing is None:
-            return whole
-        return whole + self.crossing.log_det / 2
+            return uncoupled
+        return uncoupled + self.crossing.log_det / 2
+
+    @property
+    def pull_rows(self) -> np.ndarray:
+        """How far the middle of each coefficient of groups moves, (groups m, p)."""
+        return self.pull.reshape(-1, self.pull.shape[2])
 
     @property
     def width(self) -> Any:
@@ -87,13 +89,14 @@ class Arrow(NamedTuple):
     def variances(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the variances of the border (p,) and of the groups (groups, m)."""
         covariance = self.covariance()
+        of_border = covariance.diagonal()
         if not len(self.roots):
-            return covariance.diagonal(), np.zeros((0, 0))
+            return of_border, np.zeros((0, 0))
         alone = (self.roots**2).sum(axis=1)
         within = self.width**2 * alone
         moved = self.pull @ covariance.astype(self.pull.dtype)
         across = (moved * self.pull).sum(axis=2)
-        return covariance.diagonal(), within + across
+        return of_border, within + across
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +113,19 @@ class Layout:
     families: tuple[slice, ...] = ()  # which groups are of one term; their places follow
 
     @cached_property
-    def _grams(self) -> tuple[Gram, Gram, Gram]:
-        """The curvature of the border, of groups with it, and of groups."""
-        border = self.to_border
-        groups = self.to_groups
-        of_border = Gram(border, border)
-        between = Gram(groups, border)
-        of_groups = Gram(groups, groups)
-        return of_border, between, of_groups
+    def _of_border(self) -> Gram:
+        """The curvature of the border."""
+        return Gram(self.to_border, self.to_border)
+
+    @cached_property
+    def _across(self) -> Gram:
+        """The curvature of groups with the border."""
+        return Gram(self.to_groups, self.to_border)
+
+    @cached_property
+    def _of_groups(self) -> Gram:
+        """The curvature of groups."""
+        return Gram(self.to_groups, self.to_groups)
 
     @cached_property
     def _touched(self) -> sparse.csr_array:
@@ -164,26 +172,22 @@ class Layout:
         return x
 
     def factor(
-        self, found: Derivatives, prior: Prior, near: Arrow | None = None, residual: float = EXACT
+        self,
+        found: Derivatives,
+        prior: Prior,
+        near: Arrow | None = None,
+        residual: float = EXACT,
     ) -> Arrow:
         """Return the factored precision where cells bend so, from one that is `near`.
 
         Of crossed groups what is solved for has that relative residual. Raises FloatingPointError
         if it is not positive definite.
         """
-        weight = np.maximum(-found.bend, 0.0)
         if not len(self.groups):
             return self.bordered(self.bent(found), prior)
-        n_groups, m = self.groups.shape
+        weight = _weights(found)
         corner = self.corner(found)
-        to_groups = self.edges(weight).astype(self.kind)
-        edges = self.free(to_groups.toarray())
-        edges = edges.reshape(n_groups, m, -1)
-        n_own = len(self.density.own)
-        if n_own:
-            of_groups = self.to_groups.T @ found.cross
-            cross = -of_groups.reshape(n_groups, m, n_own)
-            edges = np.concatenate([edges, cross.astype(self.kind)], axis=2)
+        edges = self._all_edges(found, weight)
         known, tight = self.priors(prior)
         factors, between = self._inside(weight, tight)
         roots = np.linalg.inv(factors).astype(self.kind, copy=False)
@@ -206,19 +210,19 @@ class Layout:
 
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
-        weight = np.maximum(-found.bend, 0.0)
-        on_border = self._grams[0].of(weight)
+        on_border = self._of_border.of(_weights(found))
         rows = self.free(on_border.toarray())
         corner = self.free(rows.T)
         n_own = len(self.density.own)
-        if n_own:
-            p = len(corner)
-            corner = np.pad(corner, (0, n_own))
-            pulled = self.to_border.T @ found.cross
-            side = -self.free(pulled.T).T
-            corner[:p, p:] = side
-            corner[p:, :p] = side.T
-            corner[p:, p:] = -found.second
+        if not n_own:
+            return corner
+        p = len(corner)
+        corner = np.pad(corner, (0, n_own))
+        pulled = self.to_border.T @ found.cross
+        side = -self.free(pulled.T)
+        corner[:p, p:] = side.T
+        corner[p:, :p] = side
+        corner[p:, p:] = -found.second
         return corner
 
     def edges(self, weight: np.ndarray) -> sparse.csr_array:
@@ -226,7 +230,23 @@ class Layout:
 
         weight: minus the curvature of each cell, (cells,).
         """
-        return sparse.csr_array(self._grams[1].of(weight))
+        return sparse.csr_array(self._across.of(weight))
+
+    def _all_edges(self, found: Derivatives, weight: np.ndarray) -> np.ndarray:
+        """Return the precision between groups and the free numbers of the border, (groups, m, p).
+
+        weight: minus the curvature of each cell, (cells,).
+        """
+        n_groups, m = self.groups.shape
+        on_raw = self.edges(weight).astype(self.kind)
+        edges = self.free(on_raw.toarray())
+        edges = edges.reshape(n_groups, m, -1)
+        n_own = len(self.density.own)
+        if not n_own:
+            return edges
+        on_own = self.to_groups.T @ found.cross
+        cross = -on_own.reshape(n_groups, m, n_own)
+        return np.concatenate([edges, cross.astype(self.kind)], axis=2)
 
     def flat(self, found: Derivatives, prior: Prior) -> Arrow:
         """Return the factored precision of the border where the groups do not differ."""
@@ -242,15 +262,18 @@ class Layout:
         found: where the groups are 0, and the border is at its mode. The square of the slope of a
         group is what each cell adds by itself, and what cells have in common by each family.
         """
-        weight = np.maximum(-found.bend, 0.0)
-        inside = self._grams[2].of(weight)
+        weight = _weights(found)
+        inside = self._of_groups.of(weight)
         slope = self.to_groups.T @ found.slope
         places = self._places
-        squares_of_design = [design.multiply(design) for design in self._by_family]
-        lengths = np.array([squared.sum(axis=1) for squared in squares_of_design])
-        squares = np.array([(slope[own] ** 2).sum() for own in places])
-        shares = np.empty((len(places), len(places)))
+        n_families = len(places)
+        lengths = np.empty((n_families, len(weight)))
+        squares = np.empty(n_families)
+        shares = np.empty((n_families, n_families))
         for a, rows in enumerate(places):
+            design = self._by_family[a]
+            lengths[a] = design.multiply(design).sum(axis=1)
+            squares[a] = (slope[rows] ** 2).sum()
             for b, columns in enumerate(places):
                 block = inside[rows][:, columns]
                 shares[a, b] = (block.data**2).sum()
@@ -265,22 +288,24 @@ class Layout:
         tight: prior precisions, (groups, m).
         """
         n_groups, m = self.groups.shape
-        inside = self._grams[2].of(weight)
-        blocks = np.zeros((n_groups, m, m))
+        inside = self._of_groups.of(weight)
         column = inside.indices
         n_of_row = np.diff(inside.indptr)
         row = np.repeat(np.arange(n_groups * m), n_of_row)
         own = row // m == column // m
         group, place = np.divmod(row[own], m)
-        apart = ~own
-        place_of_column = column[own] % m
-        blocks[group, place, place_of_column] = inside.data[own]
-        n_before = np.append(0, np.cumsum(apart))
-        ends = n_before[inside.indptr]
-        entries = (inside.data[apart], column[apart], ends)
-        between = sparse.csr_array(entries, inside.shape)
+        blocks = np.zeros((n_groups, m, m))
+        blocks[group, place, column[own] % m] = inside.data[own]
         diagonal = np.arange(m)
         blocks[:, diagonal, diagonal] += tight
+        apart = ~own
+        n_before = np.append(0, np.cumsum(apart))
+        entries = (
+            inside.data[apart],
+            column[apart],
+            n_before[inside.indptr],
+        )
+        between = sparse.csr_array(entries, inside.shape)
         try:
             return np.linalg.cholesky(blocks), between
         except np.linalg.LinAlgError as error:
@@ -291,9 +316,10 @@ class Layout:
 
         None where crossed groups have another prior, too, or there are no such.
         """
+        if not self.crossed:
+            return None
         known, tight = self.priors(prior)
-        same = np.array_equal(tight, arrow.tight)
-        if not self.crossed or not same:
+        if not np.array_equal(tight, arrow.tight):
             return None
         return arrow._replace(border=cholesky(arrow.bare + known))
 
@@ -312,8 +338,7 @@ class Layout:
 
     def bent(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision where they bend so, (size, size)."""
-        concave = found._replace(bend=np.minimum(found.bend, 0.0))
-        return self.density.bent(concave)
+        return self.density.bent(_concave(found))
 
     def bordered(self, bent: np.ndarray, prior: Prior) -> Arrow:
         """Return the factored precision where all coefficients are of the border.
@@ -331,7 +356,7 @@ class Layout:
             along = solved(arrow.border, right)
             return self.join(along, np.zeros((0, 0)))
         by_group = gradient[self.groups].astype(self.kind, copy=False)
-        pull = arrow.pull.reshape(-1, len(right))
+        pull = arrow.pull_rows
         pulled_border = by_group.ravel() @ pull
         along = solved(arrow.border, right + pulled_border)
         half = arrow.roots @ by_group[..., None]
@@ -360,44 +385,52 @@ class Layout:
             return self.solve(arrow, gradient), arrow
         density = self.density
         apart = near._replace(crossing=None)
-        concave = found._replace(bend=np.minimum(found.bend, 0.0))
+        concave = _concave(found)
 
         def times(x: np.ndarray) -> np.ndarray:
             return density.times(concave, prior, x)
 
+        def nearly_solved(x: np.ndarray) -> np.ndarray:
+            return self.solve(apart, x)
+
         shape = (density.size, density.size)
-        nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
         whole = LinearOperator(shape, times, dtype=float)
+        nearly = LinearOperator(shape, nearly_solved, dtype=float)
         step, failed = cg(whole, gradient, rtol=LOOSE, M=nearly)
         if failed:
             raise FloatingPointError("conjugate gradients did not converge")
         return np.asarray(step), near
 
     def traces(
-        self, arrow: Arrow, border: Sequence[np.ndarray], groups: Sequence[np.ndarray]
+        self,
+        arrow: Arrow,
+        border: Sequence[np.ndarray],
+        groups: Sequence[np.ndarray],
     ) -> np.ndarray:
         """Return the traces of the covariance C in ``A_k C A_l C``, (q, q).
 
         Each A has a matrix (p, p) of the border and a diagonal (groups, m) of the groups.
         """
         covariance = arrow.covariance()
+        p = len(covariance)
         turned = []
         for on_border, diagonal in zip(border, groups, strict=True):
             moved = diagonal.any(axis=1)
-            pull = arrow.pull[moved].reshape(-1, len(covariance))
+            pull = arrow.pull[moved].reshape(-1, p)
             weight = diagonal[moved].reshape(-1, 1)
             scaled = pull * weight.astype(self.kind)
-            whole = on_border + pull.T @ scaled
+            through_groups = pull.T @ scaled
+            whole = on_border + through_groups
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
         diagonals = np.stack(groups)
-        if arrow.crossing is not None:  # a family has one prior precision
-            first = [family.start for family in self.families]
-            each = diagonals[:, first, 0]
-            squares = self._squares(arrow, covariance)
-            found += each @ squares @ each.T
-        return found
+        if arrow.crossing is None:
+            return found
+        first = [family.start for family in self.families]
+        each = diagonals[:, first, 0]  # a family has one prior precision
+        squares = self._squares(arrow, covariance)
+        return found + each @ squares @ each.T
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
@@ -412,18 +445,19 @@ class Layout:
         along = along.astype(self.kind, copy=False)
         shape = (len(arrow.roots), 1)
         width = np.broadcast_to(arrow.width, shape).astype(self.kind)
+        n = len(normal)
         for family in self.families:
             place = self.groups[family]
+            by_group = (n, *place.shape)
             first = int(place[0, 0])
-            last = int(place[-1, -1])
-            here = slice(first, last + 1)
-            own = normal[:, here].reshape(-1, *place.shape)
-            pull = arrow.pull[family].reshape(place.size, -1)
+            here = slice(first, first + place.size)
+            own = normal[:, here].reshape(by_group)
             rotated = own.swapaxes(0, 1) @ arrow.roots[family]
             scaled = rotated * width[family, :, None]
-            moved = (along @ pull.T).reshape(-1, *place.shape)
+            pull = arrow.pull[family].reshape(place.size, -1)
+            moved = (along @ pull.T).reshape(by_group)
             moved += scaled.swapaxes(0, 1)
-            found[:, here] = moved.reshape(len(found), -1)
+            found[:, here] = moved.reshape(n, -1)
         return found
 
     def spread(self, arrow: Arrow) -> np.ndarray:
@@ -436,10 +470,9 @@ class Layout:
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
         of_border = self.raw(inverse[:, :n_raw]).T
-        pull = arrow.pull.reshape(-1, len(inverse))
-        of_groups = pull @ inverse.T
+        of_groups = arrow.pull_rows @ inverse.T
         columns = np.concatenate([of_border, of_groups])
-        through_border = _squares(self._touched, columns)
+        through_border = _squares_of_rows(self._touched, columns)
         return through_border + self._alone(arrow.roots)
 
     def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
@@ -447,9 +480,8 @@ class Layout:
 
         The border is held as the one of `arrow`, whose curvatures are given; (cells,).
         """
-        weight = np.maximum(-found.bend, 0.0)
         _, tight = self.priors(prior)
-        factors, _ = self._inside(weight, tight)
+        factors, _ = self._inside(_weights(found), tight)
         roots = np.linalg.inv(factors).astype(self.kind)
         return self._alone(roots) - self._alone(arrow.roots)
 
@@ -471,13 +503,13 @@ class Layout:
         found = np.zeros(self.density.n_cells)
         for family, mine in zip(self.families, self._by_family, strict=True):
             columns = turned[family].reshape(-1, m)
-            found += _squares(mine, columns)
+            found += _squares_of_rows(mine, columns)
         return found
 
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""
         assert arrow.crossing is not None
-        pull = arrow.pull.reshape(-1, len(covariance))
+        pull = arrow.pull_rows
         covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
@@ -507,13 +539,16 @@ class Layout:
         return np.concatenate([scores, others], axis=-1)
 
 
-def layout_of(density: LinearPredictor) -> Layout:
+def layout_of(density: LinearPredictor, *, fewest: int = 100) -> Layout:
     """Return the layout of a density: its largest term by group is eliminated.
 
     Further ones are, the largest first, while the border is wide.
+
+    fewest: coefficients of a term from which it is eliminated. With 800, of 20 arms and 40 judges,
+    a fit takes 1.2 s of a processor so, and 10.9 s where they are not.
     """
     every = np.arange(density.size)
-    by_term = _grouped(density)
+    by_term = _grouped(density, fewest)
     if not by_term:
         none = sparse.csr_array((density.n_cells, 0))
         no_groups = np.zeros((0, 0), dtype=int)
@@ -524,9 +559,9 @@ def layout_of(density: LinearPredictor) -> Layout:
         wide = density.size - groups.size > WIDEST
         alike = family.shape[1] == groups.shape[1]
         if wide and alike:
-            stop = len(groups) + len(family)
-            families.append(slice(len(groups), stop))
+            start = len(groups)
             groups = np.concatenate([groups, family])
+            families.append(slice(start, len(groups)))
     design = density.design
     if isinstance(design, ScoreDesign):
         scored = design.n_arms
@@ -543,36 +578,49 @@ def layout_of(density: LinearPredictor) -> Layout:
         shift = 1  # the scores have a column more than free numbers
         others = raw[raw >= scored - 1] + shift
         raw = np.concatenate([np.arange(scored), others])
-    to_border = sparse.csr_array(matrix[:, raw])
     columns = groups.ravel() + shift
-    to_groups = sparse.csr_array(matrix[:, columns])
-    return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
+    return Layout(
+        density,
+        border,
+        groups,
+        to_border=sparse.csr_array(matrix[:, raw]),
+        to_groups=sparse.csr_array(matrix[:, columns]),
+        scored=scored,
+        families=tuple(families),
+    )
 
 
-def _grouped(density: LinearPredictor) -> list[np.ndarray]:
+def _grouped(density: LinearPredictor, fewest: int) -> list[np.ndarray]:
     """Return the places in x of terms by group, (groups, m) each, the largest first.
 
     The groups of such a term are independent, and each cell has coefficients of one of them.
     """
     scales = {name: np.ones(1) for name in density.hypers}
     found = []
-    start = 0
-    for block in density.terms.values():
-        places = np.arange(start, start + block.size)
-        start += block.size
-        if len(block.lengths) != 2 or block.size < FEWEST:
+    for here, block in density.places:
+        if len(block.lengths) != 2 or block.size < fewest:
             continue
         touches = block.term.design(density.data)
         first = touches[0].at[0]
-        places_of_groups = (t.at[0] for t in touches)
-        same = all(at is first or np.array_equal(at, first) for at in places_of_groups)
+        one_group = all(np.array_equal(touch.at[0], first) for touch in touches)
         independent = block.term.covariance(scales, block.lengths[0]) is None
-        if same and independent:
+        if one_group and independent:
+            places = np.arange(here.start, here.stop)
             found.append(places.reshape(block.lengths))
     return sorted(found, key=lambda family: -family.size)
 
 
-def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
+def _weights(found: Derivatives) -> np.ndarray:
+    """Return minus the curvature of each cell, 0 where it is convex, (cells,)."""
+    return np.maximum(-found.bend, 0.0)
+
+
+def _concave(found: Derivatives) -> Derivatives:
+    """Return derivatives with the curvature 0 of cells that are convex."""
+    return found._replace(bend=np.minimum(found.bend, 0.0))
+
+
+def _squares_of_rows(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
     """Return the sum of squares of each row of a sparse matrix times columns, (rows,)."""
     together = AT_ONCE // columns.shape[1]
 

@@ -37,15 +37,22 @@ def add_pair_noise(out, first, second, root, seed):
         unit = root[e] * UNIT
         counter = seed + np.uint64(e) * np.uint64(columns) * GOLDEN
         for c in range(columns):
-            z = counter + np.uint64(c) * GOLDEN
-            z = (z ^ (z >> np.uint64(30))) * FIRST
-            z = (z ^ (z >> np.uint64(27))) * SECOND
-            z = z ^ (z >> np.uint64(31))
-            pairs = (z & BYTES) + ((z >> np.uint64(8)) & BYTES)
-            total = (pairs * SUM) >> np.uint64(48)
+            total = _sum_of_bytes(counter + np.uint64(c) * GOLDEN)
             value = unit * (np.float32(np.int64(total)) - MIDDLE)
             out[i, c] += value
             out[j, c] -= value
+
+
+@compiled(nogil=True, inline="always")
+def _sum_of_bytes(counter):
+    """Return the sum of the eight bytes of the random number of a counter."""
+    z = counter
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    z = z ^ (z >> np.uint64(31))
+    even = z & BYTES
+    odd = (z >> np.uint64(8)) & BYTES
+    return ((even + odd) * SUM) >> np.uint64(48)
 
 
 @compiled(nogil=True)

@@ -13,6 +13,7 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
+    "count_clusters",
     "deviating",
     "needed",
     "terms_by_cluster",
@@ -41,14 +42,16 @@ def with_lone_votes(duels: Any) -> Any:
         return duels
     alone = np.full(len(votes), votes.sampling_weight is not None)
     for label in (votes.judge, votes.group):
-        alone |= False if label is None else label < 0
+        if label is not None:
+            alone |= label < 0
     if not alone.any():
         return duels
     if votes.weight[alone].sum() > MOST_LONE:
         return None
-    once = np.where(alone, 1, votes.weight)
-    rows = np.repeat(np.arange(len(votes)), np.where(alone, votes.weight, 1))
-    return duels.with_votes(rows, once[rows])
+    copies = np.where(alone, votes.weight, 1)
+    rows = np.repeat(np.arange(len(votes)), copies)
+    weight = np.where(alone, 1, votes.weight)
+    return duels.with_votes(rows, weight[rows])
 
 
 def clusterings(duels: Any) -> dict[str, np.ndarray]:
@@ -73,6 +76,11 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
     return found
 
 
+def count_clusters(cluster: np.ndarray) -> int:
+    """Return how many clusters there are, numbered from 0."""
+    return int(cluster.max()) + 1
+
+
 def without_label(duels: Any, found: Mapping[str, np.ndarray]) -> dict[str, int]:
     """Return how many votes have no judge, or no group, by the clusterings found that lack some."""
     counts = {name: duels.votes.n_without(name) for name in found}
@@ -93,10 +101,10 @@ def terms_by_cluster(
             continue
         level = levels_of(duels, part.by)[0]
         for name, place in found.items():
-            n_both = len(distinct(level, place)[0])
-            n_levels = level.max() + 1
-            same = level.min() >= 0 and n_both == n_levels == place.max() + 1
-            if same or name == part.by:
+            complete = level.min() >= 0
+            n_both = _count_both(level, place)
+            same = n_both == count_clusters(level) == count_clusters(place)
+            if name == part.by or (complete and same):
                 terms[name] += (part,)
     return terms
 
@@ -126,10 +134,18 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
         return next(iter(found), "model")
     judge = found["judge"]
     group = found["group"]
-    n_both = len(distinct(judge, group)[0])
-    if n_both == group.max() + 1:
+    n_both = _count_both(judge, group)
+    if n_both == count_clusters(group):
         return "judge"
-    return "group" if n_both == judge.max() + 1 else BOTH
+    if n_both == count_clusters(judge):
+        return "group"
+    return BOTH
+
+
+def _count_both(one: np.ndarray, other: np.ndarray) -> int:
+    """Return how many pairs of clusters of two clusterings share a vote."""
+    first, _ = distinct(one, other)
+    return len(first)
 
 
 def why_not_robust(model: Any) -> str:
@@ -139,4 +155,6 @@ def why_not_robust(model: Any) -> str:
     if model.response.coupled:
         return "the votes on a pair share a parameter that the likelihood integrates out"
     why = model.terms.why_nuts
-    return f"the posterior has no mode at which votes add up: {why}" if why else ""
+    if why:
+        return f"the posterior has no mode at which votes add up: {why}"
+    return ""

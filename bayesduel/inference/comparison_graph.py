@@ -49,7 +49,9 @@ class ComparisonGraph:
 
     @classmethod
     def of(
-        cls, cells: Any, effects: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
+        cls,
+        cells: Any,
+        effects: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> "ComparisonGraph":
         """Return the graph of a model's cells.
 
@@ -71,8 +73,7 @@ class ComparisonGraph:
         for values, deviation in (effects or {}).values():
             column = np.asarray(values, dtype=float)
             columns.append(column.reshape(len(n), -1))
-            deviation_of = np.asarray(deviation, dtype=float)
-            deviations.append(np.atleast_1d(deviation_of))
+            deviations.append(np.atleast_1d(deviation))
         tightness = np.concatenate(deviations) ** -2.0
         return cls(
             n_arms=n_arms,
@@ -110,14 +111,23 @@ class ComparisonGraph:
 
     def precision(self, weight: np.ndarray, tau: float) -> "ScorePrecision":
         """Return the Laplacian with these weights of cells, plus `tau` times the identity."""
-        by_pair = np.bincount(self.pair, weight, self.ends.shape[1])
-        edges = self.edges
-        entries = (by_pair[edges.data], edges.indices, edges.indptr)
-        off = sparse.csr_array(entries, shape=edges.shape)
         one, other = self.ends
+        by_pair = np.bincount(self.pair, weight, len(one))
         degree = np.bincount(one, by_pair, self.n_arms)
         degree += np.bincount(other, by_pair, self.n_arms)
-        return ScorePrecision(self, by_pair, tau, degree + tau, off)
+        edges = self.edges
+        entries = (
+            by_pair[edges.data],
+            edges.indices,
+            edges.indptr,
+        )
+        return ScorePrecision(
+            graph=self,
+            weight=by_pair,
+            tau=tau,
+            diagonal=degree + tau,
+            off=sparse.csr_array(entries, shape=edges.shape),
+        )
 
     def bordered(self, weight: np.ndarray, tau: float) -> "BorderedPrecision":
         """Return the precision of scores and coefficients with these weights of cells."""
@@ -165,7 +175,13 @@ class ScorePrecision:
         diagonal = self.diagonal.astype(np.float32)
         weight = off.data.astype(np.float32)
         found, steps = solve_block(
-            off.indptr, off.indices, weight, diagonal, right, tolerance, ITERATIONS
+            off.indptr,
+            off.indices,
+            weight,
+            diagonal,
+            right,
+            tolerance,
+            ITERATIONS,
         )
         if steps < 0:
             raise FloatingPointError(
@@ -200,7 +216,11 @@ class BorderedPrecision:
         return np.einsum("ip,pq,iq->i", self.along, self.covariance, self.along)
 
     def solve(
-        self, right: np.ndarray, other: np.ndarray, *, tolerance: float = EXACT
+        self,
+        right: np.ndarray,
+        other: np.ndarray,
+        *,
+        tolerance: float = EXACT,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution, scores (K,) and coefficients (p,), for such right-hand sides."""
         left = other - self.along.T @ right

@@ -9,7 +9,6 @@ Polson, Scott & Windle, "Bayesian inference for logistic models using Polya-Gamm
 JASA 2013.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,14 +58,31 @@ def gibbs_of_conditional(
     points = np.asarray(density.data["points"])
     pull = points - n / 2
     at = density.eta(top.x)
-    lengths = [block.size for block in density.terms.values()]
-    starts = np.cumsum([0, *lengths])
-    ends = list(pairwise(starts))
-    many = [slice(start, stop) for start, stop in ends if stop - start > 1]
-    single = [start for start, stop in ends if stop - start == 1]
+    many = [here for here, block in density.places if block.size > 1]
+    single = [here.start for here, block in density.places if block.size == 1]
     streams = rng.spawn(2)
     kept = SWEEPS.times(density.size) // len(streams)
     skipped = kept // 3
+    sweeps = skipped + kept
+
+    def sweep(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        weight = polya_gamma(n, density.eta(x), rng)
+        noise = np.sqrt(weight) * rng.standard_normal(len(n))
+        slope = pull - weight * at + noise
+        found = without_own(slope, -weight)
+        gradient = density.gradient(found, prior, top.x)
+        right = gradient + prior.noise(rng)
+        step, _ = layout.step(found, prior, right, top.arrow)
+        return top.x + step
+
+    def distances(x: np.ndarray) -> tuple[Any, ...]:
+        away = (x - top.x) / error
+        toward = np.sign(top.x) * away
+        moved = [toward[block].mean() for block in many]
+        spread = [(away[block] ** 2).mean() - 1 for block in many]
+        gap = _prior_slope(density, x, top.phi) - top.slope
+        effect = [away[place] for place in single] or [0.0]
+        return moved, spread, root.T @ gap, effect
 
     def chain(which: int) -> list[tuple[Any, ...]]:
         seen = []
@@ -75,31 +91,18 @@ def gibbs_of_conditional(
         normal = rng.standard_normal((1, density.size), layout.kind)
         away = layout.draw(top.arrow, normal)
         x = top.x + away[0]
-        for k in range(skipped + kept):
-            weight = polya_gamma(n, density.eta(x), rng)
-            noise = np.sqrt(weight) * rng.standard_normal(len(n))
-            slope = pull - weight * at + noise
-            found = without_own(slope, -weight)
-            gradient = density.gradient(found, prior, top.x)
-            right = gradient + prior.noise(rng)
-            step, _ = layout.step(found, prior, right, top.arrow)
-            x = top.x + step
+        for k in range(sweeps):
+            x = sweep(x, rng)
             if tell is not None:
-                tell((k + 1) / (skipped + kept))
-            if k < skipped:
-                continue
-            away = (x - top.x) / error
-            toward = np.sign(top.x) * away
-            moved = [toward[block].mean() for block in many]
-            spread = [(away[block] ** 2).mean() - 1 for block in many]
-            gap = _prior_slope(density, x, top.phi) - top.slope
-            effect = [away[place] for place in single] or [0.0]
-            seen.append((moved, spread, root.T @ gap, effect))
+                tell((k + 1) / sweeps)
+            if k >= skipped:
+                seen.append(distances(x))
         return seen
 
-    rows = [row for seen in side_by_side(chain, range(len(streams))) for row in seen]
-    told = map(list, zip(*rows, strict=True))
-    return GibbsCertificate.of(*told, n_draws=n_draws, allowed=ALLOWED)
+    chains = side_by_side(chain, range(len(streams)))
+    rows = [row for seen in chains for row in seen]
+    series = map(list, zip(*rows, strict=True))
+    return GibbsCertificate.of(*series, n_draws=n_draws, allowed=ALLOWED)
 
 
 def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:

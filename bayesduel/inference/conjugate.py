@@ -21,6 +21,8 @@ from bayesduel.models.pair_indices import empty_by_pair
 
 __all__ = ["ConjugatePairs"]
 
+# With a quarter of the points the draws of `tversky1969` have a standard deviation 0.04 % larger;
+# limits of -5 and 10 change it by 1e-6 of itself.
 LOG_CONCENTRATION = np.linspace(-3.0, 8.0, 2001)
 
 
@@ -29,26 +31,35 @@ class ConjugatePairs(Approximation):
     """Exact posterior of a preference matrix."""
 
     def propose(
-        self, n: int, rng: np.random.Generator, *, log_likelihood: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        log_likelihood: bool = False,
     ) -> Proposals:
         """Return `n` draws, whose log ratios are 0; see ``Approximation.propose``."""
         data = self.cells.data
         n_arms = self.cells.log.n_arms
         points = data["points"]
+        trials = data["n"]
         place = data["pair_of_cell"]
         hyper = self._hyper(n, rng)
         half = np.exp(hyper)[:, None] / 2
         theta = empty_by_pair(n, n_arms)
-        trials = data["n"]
         theta[:, place] = rng.beta(half + points, half + trials - points)
         every = np.arange(theta.shape[1])
         never = np.setdiff1d(every, place)
         theta[:, never] = rng.beta(half, half, size=(n, len(never)))
-        value = self._evidence(hyper)
         cells = None
         if log_likelihood:
             cells = self.model.log_likelihood({"theta": theta}, self.cells)
-        return Proposals(theta, hyper[:, None], np.zeros(n), value, cells)
+        return Proposals(
+            theta,
+            hyper[:, None],
+            np.zeros(n),
+            self._evidence(hyper),
+            cells,
+        )
 
     def _hyper(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return draws of the log concentration, by inverting its distribution on the grid."""
@@ -63,8 +74,12 @@ class ConjugatePairs(Approximation):
         trials = self.cells.data["n"]
         half = np.exp(hyper)[:, None] / 2
         evidence = -len(points) * betaln(half, half)[:, 0]
-        lost = trials - points
-        for values, times, sign in ((points, 1, 1), (lost, 1, 1), (trials, 2, -1)):
+        gammas = (
+            (points, 1, 1),
+            (trials - points, 1, 1),
+            (trials, 2, -1),
+        )
+        for values, times, sign in gammas:
             kinds, count = np.unique(values, return_counts=True)
             log_gamma = gammaln(times * half + kinds)
             evidence += sign * log_gamma @ count
@@ -73,7 +88,10 @@ class ConjugatePairs(Approximation):
         return evidence + log_prior
 
     def parameters(
-        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
+        self,
+        x: np.ndarray,
+        hyper: np.ndarray,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Return ``theta`` and a learned ``concentration``, draws first."""
         found = {"theta": x}

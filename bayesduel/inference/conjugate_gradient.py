@@ -15,11 +15,12 @@ __all__ = ["EXACT", "ITERATIONS", "LOOSE", "conjugate_gradient", "inner"]
 
 # In exact arithmetic, K arms take at most K iterations; more than 2,000 are a matrix near singular.
 ITERATIONS = 2000
-# Relative residuals: of a solution that a later step corrects, with a quarter and four times of
-# which crossed fits are equal; and of one that is a result, with a tenth and ten times of which
-# they are, and 3,000 scores on a graph.
-LOOSE = 1e-2
+# Relative residual of a solution that is a result: with a tenth and ten times of it crossed fits
+# are equal, and 3,000 scores on a graph.
 EXACT = 1e-4
+# That of a solution that a later step corrects has half the digits: with a quarter and four times
+# of it crossed fits are equal.
+LOOSE = EXACT**0.5
 
 
 def conjugate_gradient(
@@ -48,16 +49,15 @@ def conjugate_gradient(
         if (rz <= goal).all():
             return np.asarray(x)
         product = d * p - off @ p
-        curvature = inner(p, product)
-        divisor = np.where(curvature > 0, curvature, 1)
-        step = np.where(rz > goal, rz / divisor, 0).astype(r.dtype)
+        step = _ratio(rz, inner(p, product))
+        step = np.where(rz > goal, step, 0).astype(r.dtype)
         x += step * p
         r -= step * product
         np.divide(r, d, out=z)
         before = rz
         rz = inner(r, z)
-        divisor = np.where(before > 0, before, 1)
-        p *= np.where(before > 0, rz / divisor, 0).astype(r.dtype)
+        turn = _ratio(rz, before)
+        p *= np.where(before > 0, turn, 0).astype(r.dtype)
         p += z
     raise FloatingPointError(f"conjugate gradients did not converge in {ITERATIONS:,} iterations")
 
@@ -65,3 +65,9 @@ def conjugate_gradient(
 def inner(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the inner product of each column, in double precision."""
     return np.einsum("i...,i...->...", a, b, dtype=float)
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a / b, and a where b is not positive."""
+    divisor = np.where(b > 0, b, 1)
+    return a / divisor

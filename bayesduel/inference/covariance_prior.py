@@ -54,36 +54,29 @@ def laid(
     n, rest = tight.shape
     x = np.empty((n, rest))
     roots = np.zeros((rest, n, n))
-    forward = np.empty(n)
     log_jacobian = 0.0
-    precision = np.empty((n, n))  # D R D of a column
+    precision = np.empty((n, n))
+    right = np.empty(n)
+    forward = np.empty(n)
     for column in range(rest):
         root = roots[column]
         size = np.sqrt(tight[:, column])
         for i in range(n):
+            known = information[i, column]
+            right[i] = known * middle[i, column]
             for j in range(n):
                 precision[i, j] = size[i] * inverse[i, j] * size[j]
-        for i in range(n):
-            right = information[i, column] * middle[i, column]
-            for j in range(n):
-                right += precision[i, j] * mean[j, column]
-            for j in range(i):
-                entry = precision[i, j]
-                for k in range(j):
-                    entry -= root[i, k] * root[j, k]
-                root[i, j] = entry / root[j, j]
-                right -= root[i, j] * forward[j]
-            square = precision[i, i] + information[i, column]
-            for k in range(i):
-                square -= root[i, k] * root[i, k]
-            root[i, i] = np.sqrt(square)
-            log_jacobian -= np.log(root[i, i])
-            forward[i] = right / root[i, i]
+                right[i] += precision[i, j] * mean[j, column]
+            precision[i, i] += known
+        _factor(precision, root)
+        _substitute(root, right, forward)
         for i in range(n - 1, -1, -1):
             value = forward[i] + u[i, column]
             for k in range(i + 1, n):
                 value -= root[k, i] * x[k, column]
             x[i, column] = value / root[i, i]
+        for i in range(n):
+            log_jacobian -= np.log(root[i, i])
     return x, roots, log_jacobian
 
 
@@ -93,12 +86,7 @@ def slope_in_u(roots: np.ndarray, slope: np.ndarray) -> np.ndarray:
     n, rest = slope.shape
     found = np.empty((n, rest))
     for column in range(rest):
-        root = roots[column]
-        for i in range(n):
-            value = slope[i, column]
-            for k in range(i):
-                value -= root[i, k] * found[k, column]
-            found[i, column] = value / root[i, i]
+        _substitute(roots[column], slope[:, column], found[:, column])
     return found
 
 
@@ -121,11 +109,31 @@ def log_prior(inverse: np.ndarray, tight: np.ndarray, away: np.ndarray) -> tuple
             pulled[i, column] = pull
             value += np.log(size[i]) - 0.5 * pull * away[i, column]
     root = np.zeros((n, n))
+    _factor(inverse, root)
     for i in range(n):
-        for j in range(i + 1):
-            entry = inverse[i, j]
-            for k in range(j):
-                entry -= root[i, k] * root[j, k]
-            root[i, j] = np.sqrt(entry) if i == j else entry / root[j, j]
         value += rest * np.log(root[i, i])
     return value, pulled
+
+
+@compiled(error_model="numpy")
+def _factor(matrix: np.ndarray, root: np.ndarray) -> None:
+    """Set `root`, (n, n), to the lower Cholesky factor of a matrix; NaN where there is none."""
+    for i in range(len(matrix)):
+        for j in range(i + 1):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry -= root[i, k] * root[j, k]
+            if i == j:
+                root[i, i] = np.sqrt(entry)
+            else:
+                root[i, j] = entry / root[j, j]
+
+
+@compiled(error_model="numpy")
+def _substitute(root: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
+    """Set `out`, (n,), to the inverse of a lower triangular root times `right`, (n,)."""
+    for i in range(len(root)):
+        value = right[i]
+        for k in range(i):
+            value -= root[i, k] * out[k]
+        out[i] = value / root[i, i]

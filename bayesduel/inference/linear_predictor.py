@@ -25,9 +25,6 @@ from bayesduel.system.memory import CACHED
 
 __all__ = ["LinearPredictor", "Parts", "number_names", "split_blocks"]
 
-# Draws x cells of pairs from which these are summed by compiled code. To load that takes 0.2 s.
-MANY = 2_000_000
-
 
 class Parts(NamedTuple):
     """Value and derivatives of the log posterior at one point."""
@@ -99,6 +96,17 @@ class LinearPredictor:
         """Number of coefficients of terms: behind them in x are the response's own numbers."""
         return self.size - len(self.own)
 
+    @cached_property
+    def places(self) -> list[tuple[slice, TermCoefficients]]:
+        """Where in x the coefficients of each term are, and these."""
+        found = []
+        start = 0
+        for block in self.terms.values():
+            stop = start + block.size
+            found.append((slice(start, stop), block))
+            start = stop
+        return found
+
     @property
     def hyper(self) -> str | None:
         """Name of the learned hyperparameter of a model that has one at most."""
@@ -143,8 +151,7 @@ class LinearPredictor:
             block = self.terms.get(name)
             n_axes = 0 if block is None else len(block.lengths)
             draws = values.shape[: values.ndim - n_axes]
-            n_numbers = 1 if length is None else length
-            columns.append(values.reshape(*draws, n_numbers))
+            columns.append(values.reshape(*draws, _width(length)))
         return np.concatenate(columns, axis=-1)
 
     def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
@@ -198,12 +205,13 @@ class LinearPredictor:
                 half_log_det += 0.5 * n_apart * float(log_det)
         for place, (middle, deviation) in self._own_places():
             mean[place] = middle
-            if np.isfinite(deviation):
-                own = slice(place, place + 1)
-                tight = np.array([deviation**-2.0])
-                pieces.append(Piece(own, tight, None))
-                log_deviation = float(np.log(deviation))
-                half_log_det -= log_deviation + 0.5 * LOG_2PI
+            if not np.isfinite(deviation):
+                continue
+            own = slice(place, place + 1)
+            tight = np.array([deviation**-2.0])
+            pieces.append(Piece(own, tight, None))
+            log_deviation = float(np.log(deviation))
+            half_log_det -= log_deviation + 0.5 * LOG_2PI
         return Prior(mean, tuple(pieces), half_log_det)
 
     def piece(self, phi: np.ndarray, k: int) -> Piece:
@@ -247,31 +255,28 @@ class LinearPredictor:
             square = (away**2 * tight).sum(axis=1)
             total -= 0.5 * square
         for place, (middle, deviation) in self._own_places():
-            if np.isfinite(deviation):
-                standard = (x[:, place] - middle) / deviation
-                log_deviation = float(np.log(deviation))
-                total -= 0.5 * standard**2
-                total -= log_deviation + 0.5 * LOG_2PI
+            if not np.isfinite(deviation):
+                continue
+            standard = (x[:, place] - middle) / deviation
+            total -= 0.5 * standard**2
+            log_deviation = float(np.log(deviation))
+            total -= log_deviation + 0.5 * LOG_2PI
         return total
 
     @cached_property
     def _proper(self) -> list[tuple[slice, TermCoefficients]]:
-        """Where in x the coefficients of each term with a proper prior are, and these."""
-        found = []
-        start = 0
-        for block in self.terms.values():
-            stop = start + block.size
-            if not block.term.flat:
-                found.append((slice(start, stop), block))
-            start = stop
-        return found
+        """The places of the terms with a proper prior."""
+        return [(here, block) for here, block in self.places if not block.term.flat]
 
     def _own_places(self) -> Iterator[tuple[int, tuple[float, float]]]:
         """Yield the place in x of the response's own numbers, and their mean and deviation."""
         yield from enumerate(self.own.values(), self.n_coefficients)
 
     def _whitened(
-        self, block: TermCoefficients, away: np.ndarray, phi: np.ndarray
+        self,
+        block: TermCoefficients,
+        away: np.ndarray,
+        phi: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients whitened along the first axis, and the log determinant of that.
 
@@ -297,8 +302,8 @@ class LinearPredictor:
         """
         cells = np.empty((len(x), self.n_cells))
         for here in _slices(len(x), self.n_cells):
-            eta = self.eta(x[here])
-            cells[here] = self.likelihood(x[here], phi[here], eta)
+            some = x[here]
+            cells[here] = self.likelihood(some, phi[here], self.eta(some))
         total = self.log_prior(x, phi) + cells.sum(axis=1)
         return total, cells
 
@@ -311,21 +316,25 @@ class LinearPredictor:
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
         value = self.log_prior(x, phi)
-        by_pairs = self._sum_by_pairs(x)
+        by_pairs = None
+        if len(x) * self.n_cells >= 2_000_000:  # to load compiled code takes 0.2 s
+            by_pairs = self._sum_by_pairs(x)
         if by_pairs is not None:
             return value + by_pairs
         for here in _slices(len(x), self.n_cells):
-            eta = self.eta(x[here])
-            value[here] += self._sum(eta, x[here], phi[here])
+            value[here] += self._sum(x[here], phi[here])
         return value
 
-    def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
+    def _sum(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of draws (n, size), (n,)."""
+        eta = self.eta(x)
         summed = self._summed
         if summed is None:
             return self.likelihood(x, phi, eta).sum(axis=1)
         tie = self._tie(x)
-        weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
+        weight = np.zeros(len(eta))
+        if tie is not None:
+            weight = np.exp(tie)
         normalisers = log_normalisers(eta, summed.n, weight)
         linear = eta @ summed.slope
         return summed.of(linear, normalisers, tie)
@@ -333,10 +342,8 @@ class LinearPredictor:
     def _sum_by_pairs(self, x: np.ndarray) -> np.ndarray | None:
         """Return the log likelihood of draws (n, size) by `_pairs`, (n,), or None without these.
 
-        None also of few draws, and where a number may be too large for them.
+        None also where a number may be too large for them.
         """
-        if len(x) * self.n_cells < MANY:
-            return None
         summed = self._summed
         pairs = self._pairs
         if summed is None or pairs is None:
@@ -403,7 +410,12 @@ class LinearPredictor:
         return found
 
     def averaged(
-        self, x: np.ndarray, phi: np.ndarray, at: np.ndarray, mass: np.ndarray, variance: np.ndarray
+        self,
+        x: np.ndarray,
+        phi: np.ndarray,
+        at: np.ndarray,
+        mass: np.ndarray,
+        variance: np.ndarray,
     ) -> Derivatives:
         """Return derivatives averaged over normal predictors with these variances (cells,).
 
@@ -416,14 +428,18 @@ class LinearPredictor:
         n_own = len(self.own)
         if not n_own:
             return Derivatives(slope, bend, found.own, found.cross, found.second)
-        of_nodes = (*found.slope.shape, n_own)
-        own_by_node = np.broadcast_to(found.own, of_nodes)
-        cross_by_node = np.broadcast_to(found.cross, of_nodes)
-        second_by_node = np.broadcast_to(found.second, (len(mass), n_own, n_own))
-        own = np.tensordot(mass, own_by_node, 1)
-        cross = np.tensordot(mass, cross_by_node, 1)
-        second = np.tensordot(mass, second_by_node, 1)
-        return Derivatives(slope, bend, own, cross, second)
+
+        def mean(values: np.ndarray, n_rows: int) -> np.ndarray:
+            by_node = np.broadcast_to(values, (len(mass), n_rows, n_own))
+            return np.tensordot(mass, by_node, 1)
+
+        return Derivatives(
+            slope,
+            bend,
+            own=mean(found.own, len(slope)),
+            cross=mean(found.cross, len(slope)),
+            second=mean(found.second, n_own),
+        )
 
     def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
         """Return the gradient of the log density in x from that of cells, (size,)."""
@@ -450,11 +466,9 @@ class LinearPredictor:
         `groups` is the group of each cell.
         """
         found = self.derivatives(x, phi)
-        columns = [self.design.pull_by(found.slope, groups, n)]
-        for slope in found.own.T:
-            by_group = np.bincount(groups, slope, minlength=n)
-            columns.append(by_group[:, None])
-        return np.concatenate(columns, axis=1)
+        of_coefficients = self.design.pull_by(found.slope, groups, n)
+        of_own = [np.bincount(groups, slope, minlength=n) for slope in found.own.T]
+        return np.column_stack([of_coefficients, *of_own])
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""
@@ -475,16 +489,20 @@ class LinearPredictor:
     def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
         given = self._phi(phi)
-        prior = self.prior(given) if prior is None else prior
+        if prior is None:
+            prior = self.prior(given)
         found = self.derivatives(x, given)
         cells = self.likelihood_at(found, x, given)
         pulled = prior.pull(x)
         away = x - prior.mean
         value = cells.sum() + self.log_prior_of_scales(given)
         value += prior.half_log_det - 0.5 * away @ pulled
-        gradient = self.likelihood_slope(found) - pulled
-        precision = self.bent(found) + prior.precision
-        return Parts(float(value), gradient, precision, prior.precision)
+        return Parts(
+            value=float(value),
+            gradient=self.likelihood_slope(found) - pulled,
+            precision=self.bent(found) + prior.precision,
+            prior=prior.precision,
+        )
 
     def information(self, x: np.ndarray, phi: Any) -> np.ndarray:
         """Return minus the Hessian of the log likelihood at `x`, (size, size)."""
@@ -512,7 +530,10 @@ class LinearPredictor:
         return whole
 
     def factored(
-        self, x: np.ndarray, phi: Any, directions: np.ndarray
+        self,
+        x: np.ndarray,
+        phi: Any,
+        directions: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return factors of the information F at `x` along `directions` of x, (n, size).
 
@@ -554,8 +575,10 @@ def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, n
     found = {}
     start = 0
     for name, length in blocks.items():
-        stop = start + (1 if length is None else length)
-        found[name] = x[..., start] if length is None else x[..., start:stop]
+        stop = start + _width(length)
+        found[name] = x[..., start:stop]
+        if length is None:
+            found[name] = x[..., start]
         start = stop
     return found
 
@@ -564,13 +587,18 @@ def number_names(lengths: Mapping[str, int | None]) -> list[str]:
     """Return the name of each number of parameters of these lengths."""
     found = []
     for name, length in lengths.items():
-        found += [name] * (1 if length is None else length)
+        found += [name] * _width(length)
     return found
 
 
 def _total(lengths: Mapping[str, int | None]) -> int:
-    """Return how many numbers parameters of these lengths have; None is the length of a number."""
-    return sum(1 if length is None else length for length in lengths.values())
+    """Return how many numbers parameters of these lengths have."""
+    return sum(map(_width, lengths.values()))
+
+
+def _width(length: int | None) -> int:
+    """Return how many numbers a parameter of this length has; None is the length of a number."""
+    return 1 if length is None else length
 
 
 def _slices(n: int, each: int) -> Iterator[slice]:

@@ -1,7 +1,7 @@
 """Polya-Gamma variables: what makes a logistic likelihood normal, drawn exactly.
 
 ``PG(1, z)`` is drawn by rejection with Devroye's alternating series; ``PG(n, z)`` is a sum of n of
-them. Beyond `SUMMED` it is replaced by a shifted gamma variable with the same mean, variance and
+them. Beyond n = 64 it is replaced by a shifted gamma variable with the same mean, variance and
 third cumulant.
 
 References
@@ -18,11 +18,8 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["SUMMED", "cumulants", "fill_polya_gamma", "polya_gamma"]
+__all__ = ["cumulants", "fill_polya_gamma", "polya_gamma"]
 
-# Largest n whose variable is a sum of n exact ones. The skewness of the sum is below 0.25 beyond,
-# and its fourth cumulant alone is not that of the gamma variable.
-SUMMED = 64
 CUT = 0.64  # where the two forms of the series meet: Polson, Scott & Windle, section 4
 
 
@@ -32,8 +29,10 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
     n: whole numbers of duels, shape (m,).
     z: tilts, shape (m,).
     """
+    n = np.asarray(n, dtype=float)
+    z = np.asarray(z, dtype=float)
     found = np.empty(len(n))
-    fill_polya_gamma(found, np.asarray(n, dtype=float), np.asarray(z, dtype=float), rng)
+    fill_polya_gamma(found, n, z, rng)
     return found
 
 
@@ -41,21 +40,35 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
 def fill_polya_gamma(out, n, z, rng):
     """Fill `out` with draws of PG(n, z), entry by entry."""
     for k in range(len(out)):
-        if n[k] > SUMMED:
-            mean, variance, third = cumulants(z[k])
-            mean = n[k] * mean
-            variance = n[k] * variance
-            third = n[k] * third
-            shape = 4 * variance**3 / third**2
-            scale = third / (2 * variance)
-            out[k] = mean + scale * (rng.standard_gamma(shape) - shape)
+        # The skewness of a sum of more is below 0.25, and its fourth cumulant alone is not that of
+        # the gamma variable.
+        if n[k] > 64:
+            out[k] = shifted_gamma(n[k], z[k], rng)
         else:
-            total = 0.0
-            half = abs(z[k]) / 2
-            share = exponential_share(half)
-            for _ in range(int(n[k])):
-                total += one(half, share, rng)
-            out[k] = total
+            out[k] = summed(n[k], z[k], rng)
+
+
+@compiled
+def summed(n, z, rng):
+    """Return a draw of PG(n, z) as the sum of n of PG(1, z)."""
+    half = abs(z) / 2
+    share = exponential_share(half)
+    total = 0.0
+    for _ in range(int(n)):
+        total += one(half, share, rng)
+    return total
+
+
+@compiled
+def shifted_gamma(n, z, rng):
+    """Return a draw of the shifted gamma variable with the first three cumulants of PG(n, z)."""
+    mean, variance, third = cumulants(z)
+    mean = n * mean
+    variance = n * variance
+    third = n * third
+    shape = 4 * variance**3 / third**2
+    scale = third / (2 * variance)
+    return mean + scale * (rng.standard_gamma(shape) - shape)
 
 
 @compiled
@@ -85,7 +98,7 @@ def cumulants(z):
 @compiled
 def exponential_share(z):
     """Return the probability that the proposal of J*(1, z) is from its exponential tail."""
-    rate = pi**2 / 8 + z * z / 2
+    rate = tail_rate(z)
     root = sqrt(1 / CUT)
     start = log(rate) + rate * CUT
     below = root * (CUT * z - 1)
@@ -98,6 +111,12 @@ def exponential_share(z):
 
 
 @compiled
+def tail_rate(z):
+    """Return the rate of the exponential tail of J*(1, z)."""
+    return pi**2 / 8 + z * z / 2
+
+
+@compiled
 def normal_cdf(x):
     """Return the standard normal distribution function."""
     return 0.5 * erfc(-x / sqrt(2.0))
@@ -106,7 +125,7 @@ def normal_cdf(x):
 @compiled
 def one(z, share, rng):
     """Return a draw of PG(1, 2 z), given the share of the exponential tail."""
-    rate = pi**2 / 8 + z * z / 2
+    rate = tail_rate(z)
     while True:
         if rng.random() < share:
             x = CUT + rng.standard_exponential() / rate

@@ -40,11 +40,6 @@ __all__ = [
 
 # Sweeps of the certificate that are counted. Means are over a quarter of the arms, or the hubs.
 SWEEPS = CostLimit(total=400_000, least=12, most=40)
-# Share of arms with the most duels that are a group of their own, and fewest of these. Routes that
-# are right of most arms can be wrong of hubs: by a fifth of a standard error
-# (docs/validation/scale.md).
-HUBS = 0.01
-FEWEST_HUBS = 30
 
 
 class Differences(NamedTuple):
@@ -142,8 +137,16 @@ class GibbsCertificate(Uncorrected):
     def of(cls, *series: Any, n_draws: int, allowed: Differences = ALLOWED) -> "GibbsCertificate":
         """Return the certificate of the four distances in each sweep, (sweeps, ...) each."""
         (shift, spread, scale, effect), errors = zip(*map(worst_mean, series), strict=True)
-        n_sweeps = len(series[0])
-        return cls(shift, spread, scale, effect, errors, n_sweeps, float(n_draws), allowed)
+        return cls(
+            shift,
+            spread,
+            scale,
+            effect,
+            errors=errors,
+            sweeps=len(series[0]),
+            effective=float(n_draws),
+            allowed=allowed,
+        )
 
     @property
     def shortfall(self) -> str:
@@ -180,16 +183,23 @@ class GibbsCertificate(Uncorrected):
 
 
 def gibbs_certificate(
-    found: SparseGaussian, n_draws: int, rng: np.random.Generator, progress: Progress = None
+    found: SparseGaussian,
+    n_draws: int,
+    rng: np.random.Generator,
+    progress: Progress = None,
 ) -> GibbsCertificate:
     """Return what a short Gibbs chain says of the approximation it starts from, and its draws."""
     graph = found.graph
     kept = SWEEPS.times(graph.n_arms)
     first = kept // 2
     drawn = found.draw(1, rng)
-    start = drawn.score[0].astype(float)
-    effect = drawn.effect[0]
-    chain = GibbsChain(graph, found.typical, start, found.log_scale, effect)
+    chain = GibbsChain(
+        graph,
+        found.typical,
+        score=drawn.score[0].astype(float),
+        log_scale=found.log_scale,
+        effect=drawn.effect[0],
+    )
     groups, sizes = _groups(graph.duels)
     error = found.standard_error
     middle = found.score
@@ -222,15 +232,16 @@ def gibbs_certificate(
 def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the group of each arm by its number of duels, and the sizes of the groups.
 
-    Three of equal size, and the arms with the most duels.
+    Three of equal size, and the arms with the most duels: routes that are right of most arms can be
+    wrong of hubs, by a fifth of a standard error (docs/validation/scale.md).
     """
     n_arms = len(duels)
     order = np.argsort(duels, kind="stable")
     place = np.empty(n_arms, dtype=np.int64)
     place[order] = np.arange(n_arms)
-    hubs = max(FEWEST_HUBS, int(HUBS * n_arms))
+    n_hubs = max(30, int(0.01 * n_arms))
     third = 3 * place // n_arms
-    is_hub = place >= n_arms - min(hubs, n_arms)
+    is_hub = place >= n_arms - n_hubs
     groups = np.where(is_hub, 3, third)
     used, groups = np.unique(groups, return_inverse=True)
     return groups, np.bincount(groups, minlength=len(used))

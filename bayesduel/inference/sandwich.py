@@ -13,12 +13,8 @@ gradient in them is 0 at the mode, and h_c says how the clusters differ in what 
 variances, of some thirteen prompts, are noisy, and the model has its own. They are moved towards
 one multiple of it, as far as arms scatter no more than chance makes them (moderated variances).
 
-The estimate of a variance from few clusters is noisy itself. Satterthwaite's degrees of freedom
-match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
-variable; an interval then has quantiles of Student's t. The moments are those of clusters that
-differ in their parameters by a learned variance, which makes a difference where clusters are of
-very different sizes. Parameters are measured in the unit of the response, effects of covariates for
-one standard deviation of these.
+The estimate of a variance from few clusters is noisy itself: an interval has quantiles of Student's
+t, with the degrees of freedom of :mod:`bayesduel.inference.cluster_variance`.
 
 Two-way clustering adds the covariances by judge and by group and subtracts that of the clusters of
 both; negative eigenvalues are set to zero.
@@ -28,15 +24,14 @@ References
 Bell & McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage
 samples", Survey Methodology 2002. Pustejovsky & Tipton, "Small-sample methods for cluster-robust
 variance estimation and hypothesis testing in fixed effects models", JBES 2018 (with the working
-covariance of the model). Imbens & Kolesar, "Robust standard errors in small samples", REStat 2016,
-for moments under random effects of clusters. Cameron, Gelbach & Miller, "Robust inference with
+covariance of the model). Cameron, Gelbach & Miller, "Robust inference with
 multiway clustering", JBES 2011. Smyth, "Linear models and empirical Bayes methods for assessing
 differential expression in microarray experiments", SAGMB 2004, section 6.2, for moderated
 variances, here of ratios to those of the model. Deviations: the prior enters as known information;
 the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -47,10 +42,17 @@ from scipy.linalg import block_diag, solve_triangular
 from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
+from bayesduel.inference.cluster_variance import (
+    Informed,
+    degrees_of_freedom,
+    lone_directions,
+    quadratic,
+)
 from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
+    count_clusters,
     deviating,
     needed,
     terms_by_cluster,
@@ -71,7 +73,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, number_names
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models.cells import levels_of
 from bayesduel.system.cost import CostLimit
-from bayesduel.system.memory import AT_ONCE, TABLE_ARMS
+from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
@@ -102,36 +104,11 @@ class ClusterCovariance(NamedTuple):
     degrees: np.ndarray
 
 
-class Informed(NamedTuple):
-    """The information of one cluster, in coordinates where the precision is the identity.
-
-    It has at most the rank of the cluster's votes.
-    """
-
-    values: np.ndarray  # eigenvalues, shape (rank,)
-    vectors: np.ndarray  # their vectors, shape (size, rank)
-
-    @property
-    def lone(self) -> np.ndarray:
-        """Which directions this cluster alone informs, (rank,)."""
-        return self.values > 1.0 - 1e-8  # half the digits of a float
-
-    @property
-    def stretch(self) -> np.ndarray:
-        """Factors of the adjustment along the vectors, (rank,); 1 in all other directions."""
-        lone = self.lone
-        left = np.where(lone, 1.0, 1.0 - self.values)
-        return np.where(lone, 0.0, 1.0 / np.sqrt(left))
-
-    def adjusted(self, gradient: np.ndarray) -> np.ndarray:
-        """Return ``(I - F)^(-1/2)`` times a gradient (size,), lone directions left out."""
-        along = self.vectors.T @ gradient
-        more = (self.stretch - 1.0) * along
-        return np.asarray(gradient + self.vectors @ more)
-
-
 def robust_covariance(
-    duels: Any, model: Any, cells: Any, drawn: Any
+    duels: Any,
+    model: Any,
+    cells: Any,
+    drawn: Any,
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
@@ -151,9 +128,11 @@ def robust_covariance(
     which one "auto" takes; ``clusters_reason``: why the model has none, or "".
     """
     spread = with_lone_votes(duels)
-    duels = duels if spread is None else spread
+    complete = spread is not None
+    if complete:
+        duels = spread
     found = clusterings(duels)
-    counts = {name: int(place.max()) + 1 for name, place in found.items()}
+    counts = {name: count_clusters(place) for name, place in found.items()}
     owned = terms_by_cluster(duels, model, found)
     by_deviations = deviating(owned)
     known = {*model.terms.explains, *by_deviations}
@@ -162,47 +141,70 @@ def robust_covariance(
         if counts[name] > 1 and name not in known:
             used[name] = place
     terms = {}
-    for name, term in by_deviations.items():
-        if term.samples and counts[name] >= LEVELS[0] and not why_not_robust(model):
-            terms[name] = term
+    if not why_not_robust(model):
+        for name, term in by_deviations.items():
+            if term.samples and counts[name] >= LEVELS[0]:
+                terms[name] = term
     density = linear_predictor(model, cells) if terms else None
     if density is not None and density.size <= MOST_COEFFICIENTS:
         wanted = {*used, *terms}
         used = {name: place for name, place in found.items() if name in wanted}
-    reason = why_not_robust(model) if used else ""
-    if used and spread is None:
-        reason = f"votes without a judge or a group are over {MOST_LONE:,}"
-    many = model.terms.items is None and duels.n_arms > TABLE_ARMS
-    too_many = many and drawn.approximation is None
-    if used and not reason and too_many:
-        reason = (
-            f"cluster-robust errors of this model are computed for at most {TABLE_ARMS:,} arms; "
-            "for more, refit without each of about 20 parts of the clusters: "
-            "docs/validation/scale.md, Judges"
-        )
-    auto = needed(used)
     attrs = {
         "clusters_repeated": counts,
         "clusters_lone": without_label(duels, found),
-        "clusters_auto": auto,
-        "clusters_reason": reason,
+        "clusters_auto": "model",
+        "clusters_reason": "",
     }
-    if reason or not used:
-        return None, attrs | {"clusters_auto": "model"}
+    if not used:
+        return None, attrs
+    many = model.terms.items is None and duels.n_arms > TABLE_ARMS
+    reason = _why_none(model, drawn, complete, many)
+    if not reason and not many:
+        density = density or linear_predictor(model, cells)
+        if density.size > MOST_COEFFICIENTS:
+            reason = (
+                f"cluster-robust errors are computed for at most {MOST_COEFFICIENTS:,} "
+                f"coefficients, and {model.name} has {density.size:,}"
+            )
+    if reason:
+        return None, attrs | {"clusters_reason": reason}
+    auto = needed(used)
+    attrs["clusters_auto"] = auto
     if many:
         from bayesduel.inference.sparse_sandwich import robust_dataset
 
         return robust_dataset(duels, model, cells, drawn, used, auto), attrs
-    density = density or linear_predictor(model, cells)
-    if density.size > MOST_COEFFICIENTS:
-        reason = (
-            f"cluster-robust errors are computed for at most {MOST_COEFFICIENTS:,} coefficients, "
-            f"and {model.name} has {density.size:,}"
-        )
-        return None, attrs | {"clusters_auto": "model", "clusters_reason": reason}
+    assert density is not None
     of_clusters = {name: (place, owned[name]) for name, place in used.items()}
     phi = log_scales(density, drawn.posterior)
-    return _robust_dataset(duels, model, density, phi, of_clusters, bool(terms), auto), attrs
+    robust = _robust_dataset(
+        duels,
+        model,
+        density,
+        phi,
+        of_clusters,
+        moderated=bool(terms),
+        auto=auto,
+    )
+    return robust, attrs
+
+
+def _why_none(model: Any, drawn: Any, complete: bool, many: bool) -> str:
+    """Return why no errors are cluster-robust, whatever the number of coefficients, or "".
+
+    complete: whether the log has a row for each vote that is a cluster. many: whether results hold
+    no table of arm by arm.
+    """
+    if not complete:
+        return f"votes without a judge or a group are over {MOST_LONE:,}"
+    why = why_not_robust(model)
+    if why or not many or drawn.approximation is not None:
+        return why
+    return (
+        f"cluster-robust errors of this model are computed for at most {TABLE_ARMS:,} arms; "
+        "for more, refit without each of about 20 parts of the clusters: "
+        "docs/validation/scale.md, Judges"
+    )
 
 
 def _robust_dataset(
@@ -243,33 +245,37 @@ def _robust_dataset(
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts[BOTH] = min(counts["judge"], counts["group"])
     own = mode.covariance
+    every = list(by_name.values())
     if moderated:
-        by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
-    robust = np.stack([one.covariance for one in by_name.values()])
-    found_degrees = np.stack([one.degrees for one in by_name.values()])
+        every = [_moderated(one, own, scores) for one in every]
+    robust = np.stack([one.covariance for one in every])
+    found_degrees = np.stack([one.degrees for one in every])
+    score_degrees, asked_degrees = np.split(found_degrees, [len(scores)], axis=1)
     degrees = np.full(robust.shape[:2], np.nan)
-    of_asked = found_degrees[:, len(scores) :]
-    degrees[:, own_numbers] = of_asked[:, place]
+    degrees[:, own_numbers] = asked_degrees[:, place]
     own_score = scores @ own @ scores.T
     robust_score = scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
-    pair = ("parameter", "other")
-    square = ("arm", "opponent")
+    by_arm = ("clustering", "arm")
     variances = np.diagonal(robust_score, axis1=1, axis2=2)
     errors = np.sqrt(np.maximum(variances, 0.0))
     return dataset(
         {
-            "covariance": (pair, own),
-            "covariance_cluster": (("clustering", *pair), robust),
+            "covariance": (("parameter", "other"), own),
+            "covariance_cluster": (("clustering", "parameter", "other"), robust),
             "degrees_cluster": (("clustering", "parameter"), degrees),
             "score_se": ("arm", np.sqrt(own_score.diagonal())),
-            "score_cov": (square, own_score),
-            "score_se_cluster": (("clustering", "arm"), errors),
-            "score_cov_cluster": (("clustering", *square), robust_score),
-            "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
+            "score_cov": (("arm", "opponent"), own_score),
+            "score_se_cluster": (by_arm, errors),
+            "score_cov_cluster": (("clustering", "arm", "opponent"), robust_score),
+            "score_degrees_cluster": (by_arm, score_degrees),
             "n_clusters": ("clustering", list(counts.values())),
         },
-        coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
+        coords={
+            "arm": arms,
+            "opponent": arms,
+            "clustering": np.array(list(by_name), dtype=object),
+        },
         attrs={
             "estimator": "CR2",
             "parameters": density.size,
@@ -280,7 +286,10 @@ def _robust_dataset(
 
 
 def cluster_covariance(
-    mode: Mode, phi: np.ndarray, rows: ClusterRows, functionals: np.ndarray
+    mode: Mode,
+    phi: np.ndarray,
+    rows: ClusterRows,
+    functionals: np.ndarray,
 ) -> ClusterCovariance:
     """Return the bias-reduced covariance by cluster, with Satterthwaite's degrees of freedom.
 
@@ -291,77 +300,55 @@ def cluster_covariance(
     """
     own = mode.covariance
     shared = rows.shared
-    # Coordinates where the precision of what clusters share is I.
-    of_shared = own[np.ix_(shared, shared)]
-    turn = np.linalg.cholesky(of_shared)
-    owned = np.flatnonzero(rows.owner >= 0)
-    root = np.empty((len(own), len(shared)))
-    root[shared] = turn
-    across = own[np.ix_(shared, owned)]
-    root[owned] = solve_triangular(turn, across, lower=True).T
-    by_cluster = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
-    gradient = by_cluster[:, shared] @ turn
+    root = _shared_root(own, rows)
+    turn = root[shared]
     is_shared = rows.owner < 0
     common = np.logical_or.outer(is_shared, is_shared)
     prior_shared = sparse.csr_array(common * mode.prior)
     prior = root.T @ (prior_shared @ root)
+    by_cluster = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
+    gradient = by_cluster[:, shared] @ turn
     squared = (gradient**2).sum(axis=1)
     chosen = _by_leverage(mode, phi, rows, squared)
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
-    gradient[chosen] = [one.adjusted(g) for one, g in zip(informed, raw, strict=True)]
-    lone = [one.vectors[:, one.lone] for one in informed]
-    alone = np.concatenate(lone, axis=1)
+    for c, one in zip(chosen, informed, strict=True):
+        gradient[c] = one.adjusted(gradient[c])
+    alone = lone_directions(informed)
     kept = prior + alone @ alone.T
     meat = gradient.T @ gradient
     shrunk = meat + kept - np.eye(len(prior))
     covariance = own + root @ shrunk @ root.T
-    degrees = np.empty(len(functionals))
-    if len(functionals):
-        typical = rows.density.typical[shared]
-        tastes = []
-        for one in informed:
-            back = solve_triangular(turn, one.vectors, lower=True, trans=1)
-            tastes.append(typical[:, None] * back)
-        variance, total = _working(raw, informed, tastes, prior)
-        asked = functionals @ root
-        variances = (asked**2).sum(axis=1)
-        by_one = ((asked @ alone) ** 2).sum(axis=1)
-        known = np.maximum(_quadratic(asked, kept), 0.0)
-        n_rest = rows.n_clusters - len(chosen)
-        others = np.zeros(len(asked))
-        if n_rest:
-            others = _of_others(asked, prior, informed)
-        moments: list[tuple[float, float]] = []
-        each = len(chosen) * len(shared)
-        step = max(1, AT_ONCE // each)
-        for start in range(0, len(asked), step):
-            together = asked[start : start + step]
-            parts = _parts(together.T, informed, tastes, variance)
-            moments += _moments(*parts, total)
-        for k, (mean, square) in enumerate(moments):
-            if by_one[k] > 0.01 * variances[k]:
-                degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
-                continue
-            whole = mean + known[k] + others[k]
-            others_noise = others[k] ** 2 / max(n_rest, 1)
-            noise = square + others_noise
-            degrees[k] = whole**2 / noise if noise > 0 else np.inf
-    return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
-
-
-def _quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return r' matrix r of each row r, (rows,)."""
-    return ((rows @ matrix) * rows).sum(axis=1)
-
-
-def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -> np.ndarray:
-    """Return what the clusters that are not adjusted add to the variances of functionals, (m,)."""
-    found = (asked**2).sum(axis=1) - _quadratic(asked, prior)
+    if not len(functionals):
+        return ClusterCovariance(covariance, np.empty(0))
+    typical = rows.density.typical[shared]
+    tastes = []
     for one in informed:
-        along = asked @ one.vectors
-        found -= along**2 @ one.values
-    return np.maximum(found, 0.0)
+        back = solve_triangular(turn, one.vectors, lower=True, trans=1)
+        tastes.append(typical[:, None] * back)
+    degrees = degrees_of_freedom(
+        functionals @ root,
+        raw,
+        informed,
+        tastes,
+        prior,
+        kept,
+        n_rest=rows.n_clusters - len(chosen),
+    )
+    return ClusterCovariance(covariance, degrees)
+
+
+def _shared_root(covariance: np.ndarray, rows: ClusterRows) -> np.ndarray:
+    """Return coordinates where the precision of what clusters share is I, (size, shared)."""
+    shared = rows.shared
+    owned = np.flatnonzero(rows.owner >= 0)
+    of_shared = covariance[np.ix_(shared, shared)]
+    across = covariance[np.ix_(shared, owned)]
+    turn = np.linalg.cholesky(of_shared)
+    root = np.empty((len(covariance), len(shared)))
+    root[shared] = turn
+    root[owned] = solve_triangular(turn, across, lower=True).T
+    return root
 
 
 def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
@@ -374,16 +361,14 @@ def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:
     place = np.arange(density.size)
     known = (mode.factor**2).sum(axis=1)
     information = known - mode.prior.diagonal()
-    start = 0
-    for block in density.terms.values():
-        stop = start + block.size
-        if block.term.deviates:
-            by_level = (-1, block.lengths[-1])  # and arm
-            of_level = information[start:stop].reshape(by_level).sum(axis=1)
-            most = of_level.argmax()
-            level = place[start:stop].reshape(by_level)[most].copy()
-            place[start:stop] = np.tile(level, len(of_level))
-        start = stop
+    for here, block in density.places:
+        if not block.term.deviates:
+            continue
+        by_level = (-1, block.lengths[-1])  # and arm
+        of_level = information[here].reshape(by_level).sum(axis=1)
+        levels = place[here].reshape(by_level)
+        most = levels[of_level.argmax()]
+        place[here] = np.tile(most, len(levels))
     return place
 
 
@@ -399,25 +384,26 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
 
 
 def _owners(
-    density: LinearPredictor, duels: Any, terms: Sequence[Any], cluster: np.ndarray
+    density: LinearPredictor,
+    duels: Any,
+    terms: Sequence[Any],
+    cluster: np.ndarray,
 ) -> np.ndarray:
     """Return the cluster whose own each coefficient is, -1 of those that clusters share, (size,).
 
     A cluster owns the coefficients of terms that have some for each cluster.
     """
     found = np.full(density.size, -1)
-    start = 0
-    for block in density.terms.values():
+    for here, block in density.places:
         own = next((term for term in terms if term == block.term), None)
-        if own is not None:
-            level = levels_of(duels, own.by)[0]
-            known = level >= 0
-            of_level = np.full(block.lengths[0], -1)
-            of_level[level[known]] = cluster[known]
-            stop = start + block.size
-            each = block.size // block.lengths[0]
-            found[start:stop] = np.repeat(of_level, each)
-        start += block.size
+        if own is None:
+            continue
+        level = levels_of(duels, own.by)[0]
+        known = level >= 0
+        of_level = np.full(block.lengths[0], -1)
+        of_level[level[known]] = cluster[known]
+        each = block.size // len(of_level)
+        found[here] = np.repeat(of_level, each)
     return found
 
 
@@ -432,12 +418,13 @@ def _rows(
 
     terms: those that have coefficients for each of the clusters.
     """
-    n_clusters = int(cluster.max()) + 1
+    n_clusters = count_clusters(cluster)
     owner = _owners(density, duels, terms, cluster)
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
-        of_cell = cluster if cells.vote is None else cluster[cells.vote]
-        return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters, owner)
+        if cells.vote is not None:
+            cluster = cluster[cells.vote]
+        return ClusterRows(linear_predictor(model, cells), cluster, n_clusters, owner)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
     n_rows = len(first)
@@ -451,7 +438,10 @@ def _rows(
 
 
 def _two_way(
-    mode: Mode, judge: ClusterCovariance, group: ClusterCovariance, within: ClusterCovariance
+    mode: Mode,
+    judge: ClusterCovariance,
+    group: ClusterCovariance,
+    within: ClusterCovariance,
 ) -> ClusterCovariance:
     """Return the covariance by judge and group, positive semidefinite in the model's metric."""
     both = judge.covariance + group.covariance - within.covariance
@@ -478,17 +468,21 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
 
     n_arms = len(scores)
     degrees = found.degrees[:n_arms]
-    robust = _quadratic(scores, found.covariance)
-    ratio = robust / _quadratic(scores, own)
+    robust = quadratic(scores, found.covariance)
+    ratio = robust / quadratic(scores, own)
     half = degrees / 2
     positive = np.maximum(ratio, np.finfo(float).tiny)
     away = np.log(positive) - digamma(half) + np.log(half)
     by_chance = polygamma(1, half).mean()
     scatter = away.var(ddof=1) - by_chance
     most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
+
+    def surplus(n: float) -> float:
+        return polygamma(1, n / 2) - scatter
+
     prior = most
-    if scatter > polygamma(1, most / 2):
-        prior = brentq(lambda n: polygamma(1, n / 2) - scatter, 1e-3, most)
+    if surplus(most) < 0:
+        prior = brentq(surplus, 1e-3, most)
     half_prior = prior / 2
     common = np.exp(away.mean() + digamma(half_prior) - np.log(half_prior))
     middle = float(np.median(degrees))
@@ -504,20 +498,28 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
 
     Of equal leverages those with the largest `pull`, (clusters,), whatever the order of the log.
     """
+    n_clusters = rows.n_clusters
     room = ADJUSTED.times(len(mode.x) ** 3)
-    if rows.n_clusters <= room:
-        return np.arange(rows.n_clusters)
+    if n_clusters <= room:
+        return np.arange(n_clusters)
     spread = rows.density.spread(mode.covariance)
     bend = rows.density.derivatives(mode.x, phi).bend
     of_rows = -bend * spread**2
-    leverage = np.bincount(rows.cluster, of_rows, minlength=rows.n_clusters)
-    alike = tuple(np.round(values / values.max(), 12) for values in (pull, leverage))
-    smallest_first = np.lexsort(alike)
+    leverage = np.bincount(rows.cluster, of_rows, minlength=n_clusters)
+
+    def rounded(values: np.ndarray) -> np.ndarray:
+        return np.round(values / values.max(), 12)
+
+    smallest_first = np.lexsort((rounded(pull), rounded(leverage)))
     return np.sort(smallest_first[-room:])
 
 
 def _informed(
-    mode: Mode, phi: np.ndarray, rows: ClusterRows, chosen: np.ndarray, root: np.ndarray
+    mode: Mode,
+    phi: np.ndarray,
+    rows: ClusterRows,
+    chosen: np.ndarray,
+    root: np.ndarray,
 ) -> list[Informed]:
     """Return root' F_c root of the clusters chosen."""
     order = np.argsort(rows.cluster, kind="stable")
@@ -530,113 +532,28 @@ def _informed(
         part = rows.density.over({}, members)
         own = np.flatnonzero(rows.owner == c)
         of_own = mode.prior[np.ix_(own, own)]
+        own_root = root[own]
         factors = part.factored(mode.x, phi, directions)
         if factors is None:
             information = part.information(mode.x, phi)
             whole = root.T @ information @ root
-            of_own_root = root[own]
-            whole += of_own_root.T @ of_own @ of_own_root
+            whole += own_root.T @ of_own @ own_root
             eigen = np.linalg.eigh(whole)
             found.append(Informed(*eigen))
             continue
         of_votes, among_votes = factors
-        along = np.concatenate([of_votes, root[own].T], axis=1)
+        along = np.concatenate([of_votes, own_root.T], axis=1)
         inner = block_diag(among_votes, of_own)
-        size = np.sqrt(np.abs(inner.diagonal()))
-        size[size == 0] = 1.0
-        basis, triangle = np.linalg.qr(along * size)
-        scaled = inner / size / size[:, None]
-        rotated = triangle @ scaled @ triangle.T
-        values, turned = np.linalg.eigh(rotated)
-        found.append(Informed(values, basis @ turned))
+        found.append(_of_low_rank(along, inner))
     return found
 
 
-def _working(
-    gradient: np.ndarray, informed: list[Informed], tastes: list[np.ndarray], prior: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return the variance by which clusters differ, and the working covariance of all gradients.
-
-    Clusters differ in their parameters by a multiple of the covariance of typical parameters,
-    estimated by the method of moments: the expected sum of squared gradients is linear in it.
-
-    tastes: roots of that covariance along the vectors of each cluster, (size, rank).
-    """
-    plain = 0.0
-    more = 0.0
-    tasted = np.zeros_like(prior)
-    squared = np.zeros_like(prior)
-    for one, taste in zip(informed, tastes, strict=True):
-        scaled = taste * one.values
-        spread = scaled.T @ scaled
-        left = one.values - one.values**2
-        plain += float(left.sum())
-        own = spread.diagonal() * (1.0 - 2 * one.values)
-        more += float(own.sum())
-        tasted += one.vectors @ spread @ one.vectors.T
-        root = one.vectors * one.values
-        squared += root @ root.T
-    more += float((tasted * squared).sum())
-    excess = (gradient**2).sum() - plain
-    variance = max(0.0, excess / more) if more > 0 else 0.0
-    working = np.eye(len(prior)) + variance * tasted
-    return variance, working
-
-
-def _parts(
-    asked: np.ndarray, informed: list[Informed], tastes: list[np.ndarray], variance: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `_moments` reads of functionals (size, m): own, x and y of each cluster."""
-    size, m = asked.shape
-    own = np.empty((m, len(informed)))
-    x = np.empty((m, len(informed), size))
-    y = np.empty_like(x)
-    for c, (one, taste) in enumerate(zip(informed, tastes, strict=True)):
-        along = one.vectors.T @ asked
-        adjusted = one.stretch[:, None] * along
-        pulled = one.values[:, None] * adjusted
-        spread = taste @ pulled
-        back = taste.T @ spread
-        more = variance * one.values[:, None] * back
-        by_model = (adjusted * pulled).sum(axis=0)
-        by_taste = variance * (spread**2).sum(axis=0)
-        own[:, c] = by_model + by_taste
-        x[:, c] = (one.vectors @ pulled).T
-        moved = pulled + more
-        y[:, c] = (one.vectors @ moved).T
-    return own, x, y
-
-
-def _moments(
-    owns: np.ndarray, xs: np.ndarray, ys: np.ndarray, total: np.ndarray
-) -> Iterator[tuple[float, float]]:
-    """Yield trace and sum of squares of Omega, the covariance of the clusters' parts.
-
-    Of each functional, the first axis of `owns` (m, clusters), `xs` and `ys` (m, clusters, size).
-    The part of cluster c in the estimated variance is the square of ``u_c' h_c``, and h_c is g_c
-    less what the fit explains of it, ``A_c sum_d g_d``. Here x is ``F_c u_c``, y is ``W_c u_c``
-    with the working covariance W_c of the cluster's gradient, and own is ``u_c' W_c u_c``.
-    """
-    for own, x, y in zip(owns, xs, ys, strict=True):
-        if len(x) <= 2 * x.shape[1]:
-            crossed = y @ x.T
-            explained = x @ total @ x.T
-            omega = np.diag(own) - crossed - crossed.T + explained
-            squares = (omega**2).sum()
-            yield float(omega.trace()), float(squares)
-            continue
-        # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
-        turned = x @ total - 2 * y
-        fitted = (turned * x).sum(axis=1)
-        xx = x.T @ x
-        xy = x.T @ y
-        yy = y.T @ y
-        # the upper blocks of M z' z
-        first = total @ xx - xy.T
-        second = total @ xy - yy
-        of_first = (first * first.T).sum()
-        of_second = 2 * (second * xx).sum()
-        both = of_first - of_second + (xy * xy.T).sum()
-        of_own = (own**2).sum() + 2 * (own * fitted).sum()
-        trace = (own + fitted).sum()
-        yield float(trace), float(of_own + both)
+def _of_low_rank(along: np.ndarray, inner: np.ndarray) -> Informed:
+    """Return ``along @ inner @ along.T`` of few columns, (size, m) and (m, m)."""
+    size = np.sqrt(np.abs(inner.diagonal()))
+    size[size == 0] = 1.0
+    basis, triangle = np.linalg.qr(along * size)
+    scaled = inner / size / size[:, None]
+    rotated = triangle @ scaled @ triangle.T
+    values, turned = np.linalg.eigh(rotated)
+    return Informed(values, basis @ turned)

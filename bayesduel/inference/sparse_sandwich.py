@@ -30,15 +30,11 @@ import xarray as xr
 from scipy import sparse
 
 from bayesduel.data.votes import distinct
-from bayesduel.inference.clusters import BOTH
+from bayesduel.inference.clusters import BOTH, count_clusters
 from bayesduel.inference.sparse_gaussian import BLOCK, SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
 __all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
-
-# Of an arm's information that one cluster is taken to have. Its leverage is divided by the rest,
-# which may be 0.
-MOST_SHARE = 0.999
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +69,11 @@ class CellVotes:
 
 
 def robust_draws(
-    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray, n: int, rng: np.random.Generator
+    found: SparseGaussian,
+    votes: CellVotes,
+    cluster: np.ndarray,
+    n: int,
+    rng: np.random.Generator,
 ) -> RobustDraws:
     """Return `n` draws from the sandwich of one clustering: the `cluster` of each vote, (votes,).
 
@@ -81,10 +81,13 @@ def robust_draws(
     """
     graph = found.graph
     precision = found.precision
-    by_arm, degrees = _of_arms(found, votes, cluster)
-    by_effect, effect_degrees = _of_effects(found, votes, cluster)
+    slope, weight = _by_vote(found, votes)
+    by_arm, degrees = _of_arms(found, votes.cell, slope, weight, cluster)
+    by_effect, effect_degrees = _of_effects(found, votes.cell, slope, weight, cluster)
     tau = precision.scores.tau
     diagonal = precision.scores.diagonal
+    root = np.float32(np.sqrt(tau))
+    effect_root = np.sqrt(graph.tightness)[:, None]
     score = np.empty((n, graph.n_arms), dtype=np.float32)
     effect = np.empty((n, len(graph.tightness)))
     remote = np.zeros(graph.n_arms)
@@ -95,16 +98,13 @@ def robust_draws(
         n_clusters = by_arm.shape[1]
         noise = rng.standard_normal((n_clusters, columns), dtype=np.float32)
         own = rng.standard_normal((graph.n_arms, columns), dtype=np.float32)
-        of_prior = np.float32(np.sqrt(tau)) * own
-        right = by_arm @ noise + of_prior
-        root = np.sqrt(graph.tightness)[:, None]
-        own_effect = rng.standard_normal((len(root), columns))
-        other = by_effect @ noise + root * own_effect
+        own_effect = rng.standard_normal((len(effect_root), columns))
+        right = by_arm @ noise + root * own
+        other = by_effect @ noise + effect_root * own_effect
         left = other - precision.along.T @ right
         turn = precision.covariance @ left
         pushed = right - precision.border @ turn
-        pushed = pushed.astype(np.float32)
-        solved = precision.scores.solve_block(pushed)
+        solved = precision.scores.solve_block(pushed.astype(np.float32))
         level = solved.mean(axis=0, dtype=float)
         solved -= level.astype(np.float32)
         centred = right - right.mean(axis=0)
@@ -113,8 +113,7 @@ def robust_draws(
         remote += more.sum(axis=1, dtype=float)
         score[here] = solved.T
         effect[here] = turn.T
-    squares = by_arm.multiply(by_arm).sum(axis=1)
-    squares = np.asarray(squares).ravel()
+    squares = by_arm.power(2).sum(axis=1)
     exact = squares.astype(float) + tau
     near = exact / diagonal**2
     variance = near + remote / n
@@ -132,7 +131,12 @@ def robust_draws(
 
 
 def robust_dataset(
-    duels: Any, model: Any, cells: Any, drawn: Any, used: Mapping[str, np.ndarray], auto: str
+    duels: Any,
+    model: Any,
+    cells: Any,
+    drawn: Any,
+    used: Mapping[str, np.ndarray],
+    auto: str,
 ) -> xr.Dataset:
     """Return cluster-robust errors and draws by clustering, without arrays of arm by arm.
 
@@ -146,13 +150,12 @@ def robust_dataset(
     found = drawn.approximation
     votes = CellVotes.of(model, duels)
     n = len(drawn.posterior["score"])
-    ends = 0
     rng = np.random.default_rng([n, duels.n_arms, duels.n_duels])
     by_name = {}
     counts = {}
     for name, cluster in used.items():
         by_name[name] = robust_draws(found, votes, cluster, n, rng)
-        counts[name] = _count_of(cluster)
+        counts[name] = count_clusters(cluster)
     if auto == BOTH:
         _, cluster = distinct(used["judge"], used["group"])
         within = robust_draws(found, votes, cluster, n, rng)
@@ -162,19 +165,22 @@ def robust_dataset(
     scores = np.stack([one.score for one in every])
     errors = np.stack([one.error for one in every])
     degrees = np.stack([one.degrees for one in every])
+    by_arm = ("clustering", "arm")
     variables: dict[str, Any] = {
         "score_draw_cluster": (("clustering", "sample", "arm"), scores),
         "score_se": ("arm", found.standard_error),
-        "score_se_cluster": (("clustering", "arm"), errors),
-        "score_degrees_cluster": (("clustering", "arm"), degrees),
+        "score_se_cluster": (by_arm, errors),
+        "score_degrees_cluster": (by_arm, degrees),
         "n_clusters": ("clustering", list(counts.values())),
     }
+    effects = np.stack([one.effect for one in every])
+    effect_degrees = np.stack([one.effect_degrees for one in every])
+    start = 0
     for name, length in effect_lengths(model, cells).items():
-        start = ends
-        ends += length or 1
-        here = slice(start, ends)
-        values = np.stack([one.effect[:, here] for one in every])
-        degrees = np.stack([one.effect_degrees[here] for one in every])
+        stop = start + (length or 1)
+        values = effects[:, :, start:stop]
+        degrees = effect_degrees[:, start:stop]
+        start = stop
         part = f"{name}_part"
         variables[f"{name}_draw_cluster"] = (("clustering", "sample", part), values)
         variables[f"{name}_degrees_cluster"] = (("clustering", part), degrees)
@@ -186,62 +192,64 @@ def robust_dataset(
 
 
 def _of_arms(
-    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
+    found: SparseGaussian,
+    cell: np.ndarray,
+    slope: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray,
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the gradients of clusters, (K, clusters), and degrees of freedom, (K,)."""
+    """Return the gradients of clusters, (K, clusters), and degrees of freedom, (K,).
+
+    cell, slope, weight, cluster: of each vote, (votes,).
+    """
     graph = found.graph
-    slope, weight = _by_vote(found, votes)
-    first = graph.first[votes.cell]
-    second = graph.second[votes.cell]
+    first = graph.first[cell]
+    second = graph.second[cell]
     arms = np.concatenate([first, second])
-    shape = (graph.n_arms, _count_of(cluster))
+    shape = (graph.n_arms, count_clusters(cluster))
     place = (arms, np.tile(cluster, 2))
     of_sides = np.concatenate([slope, -slope])
     gradient = sparse.csr_array((of_sides, place), shape=shape)
     curvature = np.tile(weight, 2)
-    of_clusters = sparse.csr_array((curvature, place), shape=shape)
+    information = sparse.csr_array((curvature, place), shape=shape).data
     n_clusters = np.diff(gradient.indptr)
     arm = np.repeat(np.arange(graph.n_arms), n_clusters)
     variance = found.variance + found.precision.added
-    information = of_clusters.data
     gradient.data, moments = _adjusted(gradient.data, information, variance[arm])
     total = np.bincount(arm, moments, graph.n_arms)
     square = np.bincount(arm, moments**2, graph.n_arms)
-    known = total + found.precision.scores.tau
-    degrees = _degrees(known, square)
+    degrees = _degrees(total + found.precision.scores.tau, square)
     return gradient.astype(np.float32), degrees
 
 
 def _of_effects(
-    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
+    found: SparseGaussian,
+    cell: np.ndarray,
+    slope: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same of the coefficients, (p, clusters) and (p,)."""
-    n_clusters = _count_of(cluster)
+    n_clusters = count_clusters(cluster)
     tightness = found.graph.tightness
+    variances = found.precision.covariance.diagonal()
     gradients = np.zeros((len(tightness), n_clusters))
     degrees = np.zeros(len(tightness))
-    slope, weight = _by_vote(found, votes)
-    for k, column in enumerate(found.graph.columns[votes.cell].T):
+    for k, column in enumerate(found.graph.columns[cell].T):
         raw = np.bincount(cluster, slope * column, n_clusters)
         information = np.bincount(cluster, weight * column**2, n_clusters)
-        variance = found.precision.covariance[k, k]
-        gradients[k], moments = _adjusted(raw, information, variance)
+        gradients[k], moments = _adjusted(raw, information, variances[k])
         total = moments.sum() + tightness[k]
         square = (moments**2).sum()
         degrees[k] = _degrees(total, square)
     return gradients, degrees
 
 
-def _count_of(cluster: np.ndarray) -> int:
-    """Return how many clusters there are, numbered from 0."""
-    return int(cluster.max()) + 1
-
-
 def _adjusted(
     gradient: np.ndarray, information: np.ndarray, variance: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return gradients adjusted for leverage, and what their squares are expected to be."""
-    share = np.minimum(information * variance, MOST_SHARE)
+    share = np.minimum(information * variance, 0.999)  # gradients are divided by what is left
     left = 1 - share
     squares = (information**2).sum()
     surplus = (gradient**2 - information * left).sum()
@@ -251,11 +259,11 @@ def _adjusted(
     return gradient / np.sqrt(left), moments
 
 
-def _stretch(score: np.ndarray, error: np.ndarray) -> None:
-    """Stretch draws of scores around 0 to these standard deviations, in place."""
-    deviation = score.std(axis=0, dtype=float)
+def _stretch(values: np.ndarray, error: np.ndarray) -> None:
+    """Stretch draws around 0 to these standard deviations, in place."""
+    deviation = values.std(axis=0, dtype=float)
     factor = error / np.maximum(deviation, 1e-30)
-    score *= factor.astype(np.float32)
+    values *= factor.astype(values.dtype)
 
 
 def _degrees(total: Any, square: Any) -> np.ndarray:
@@ -267,10 +275,11 @@ def _degrees(total: Any, square: Any) -> np.ndarray:
 def _by_vote(found: SparseGaussian, votes: CellVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return slope and curvature of each vote in its predictor, averaged over the posterior."""
     slope, weight = found.averaged()
-    n = found.graph.n[votes.cell]
-    chance = (found.graph.points - slope) / found.graph.n
-    surprise = votes.points - chance[votes.cell]
-    curvature = votes.weight * weight[votes.cell] / n
+    graph = found.graph
+    chance = (graph.points - slope) / graph.n
+    cell = votes.cell
+    surprise = votes.points - chance[cell]
+    curvature = votes.weight * weight[cell] / graph.n[cell]
     return votes.weight * surprise, curvature
 
 
@@ -282,18 +291,17 @@ def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> Rob
         larger = np.maximum(a, b) ** 2
         return np.sqrt(np.maximum(added, larger))
 
-    error = joined(judge.error, group.error, within.error)
-    turned = joined(judge.effect_error, group.effect_error, within.effect_error)
     score = judge.score + group.score
-    effect = judge.effect + group.effect
+    error = joined(judge.error, group.error, within.error)
     _stretch(score, error)
-    deviation = effect.std(axis=0)
-    effect *= turned / np.maximum(deviation, 1e-30)
+    effect = judge.effect + group.effect
+    effect_error = joined(judge.effect_error, group.effect_error, within.effect_error)
+    _stretch(effect, effect_error)
     return RobustDraws(
         score=score,
         effect=effect,
         error=error,
-        effect_error=turned,
+        effect_error=effect_error,
         degrees=np.minimum(judge.degrees, group.degrees),
         effect_degrees=np.minimum(judge.effect_degrees, group.effect_degrees),
     )

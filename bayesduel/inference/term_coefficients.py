@@ -32,8 +32,9 @@ class TermCoefficients(NamedTuple):
     @property
     def projected(self) -> bool:
         """Whether they are the free numbers of scores whose priors differ between arms."""
-        said_by_arm = self.said is not None and isinstance(self.term, Scores)
-        return said_by_arm or self.member is not None
+        if self.member is not None:
+            return True
+        return self.said is not None and isinstance(self.term, Scores)
 
     @property
     def mean(self) -> np.ndarray:
@@ -41,10 +42,15 @@ class TermCoefficients(NamedTuple):
         if self.said is None:
             return np.zeros(self.size)
         mean = self.said[0]
-        return uncentre(mean) if self.projected else np.resize(mean, self.size)
+        if self.projected:
+            return uncentre(mean)
+        return np.resize(mean, self.size)
 
     def tightness(
-        self, scales: Mapping[str, np.ndarray], data: Mapping[str, np.ndarray], unit: float
+        self,
+        scales: Mapping[str, np.ndarray],
+        data: Mapping[str, np.ndarray],
+        unit: float,
     ) -> np.ndarray:
         """Return the prior precision of coefficients but for their covariance.
 
@@ -65,7 +71,10 @@ class TermCoefficients(NamedTuple):
         return deviation**-2.0
 
     def _deviation(
-        self, scales: Mapping[str, np.ndarray], data: Mapping[str, np.ndarray], unit: float
+        self,
+        scales: Mapping[str, np.ndarray],
+        data: Mapping[str, np.ndarray],
+        unit: float,
     ) -> np.ndarray:
         """Return the prior deviation, (n, 1) or (n, entries): what was said, else that of the term.
 
@@ -96,7 +105,9 @@ class TermCoefficients(NamedTuple):
             own = scale[0]
             first[name] = own[0] if len(own) == 1 else own
         found = self.term.covariance(first, self.lengths[0])
-        return None if found is None else np.asarray(found)
+        if found is None:
+            return None
+        return np.asarray(found)
 
     def piece(self, here: slice, tight: np.ndarray, scales: Mapping[str, np.ndarray]) -> Piece:
         """Return their prior at the first of the hyperparameters.
@@ -109,8 +120,9 @@ class TermCoefficients(NamedTuple):
             return Piece(here, np.ones(self.size), apart)
         each = np.broadcast_to(tight[0], (self.size,))
         covariance = self.covariance(scales)
-        inverse = None if covariance is None else np.linalg.inv(covariance)
-        return Piece(here, each, inverse)
+        if covariance is None:
+            return Piece(here, each, None)
+        return Piece(here, each, np.linalg.inv(covariance))
 
 
 def members_of(part: Any, arms: tuple[str, ...]) -> np.ndarray | None:

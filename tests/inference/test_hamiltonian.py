@@ -1,6 +1,7 @@
 """NUTS on the density of a linear predictor: its coordinates are exact, whatever the model."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def keeps_density(coordinates):
 def groups_follow(monkeypatch):
     """Leave the largest group out of the dense factor, as where there are many coefficients."""
     monkeypatch.setattr(hamiltonian, "WIDEST", 10)
-    monkeypatch.setattr("bayesduel.inference.arrow.FEWEST", 10)
+    monkeypatch.setattr(hamiltonian, "layout_of", partial(hamiltonian.layout_of, fewest=10))
 
 
 @pytest.mark.plain

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesduel.inference.polya_gamma import SUMMED, cumulants, polya_gamma
+from bayesduel.inference.polya_gamma import cumulants, polya_gamma
 
 
 def moments(n, z):
@@ -14,7 +14,7 @@ def moments(n, z):
     return mean, n * (np.sinh(z) - z) / (4 * z**3 * np.cosh(z / 2) ** 2)
 
 
-@pytest.mark.parametrize("n", [1, 3, SUMMED + 1])
+@pytest.mark.parametrize("n", [1, 3, 65])
 @pytest.mark.parametrize("z", [0.0, 1.5, -6.0])
 def test_draws_have_the_moments_of_the_law(n, z):
     size = 40_000

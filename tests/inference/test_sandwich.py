@@ -10,6 +10,7 @@ from scipy.stats import t as student
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
+from bayesduel.inference.cluster_variance import _moments, _of_others
 from bayesduel.inference.clusters import clusterings, needed
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.fit import fit
@@ -18,8 +19,6 @@ from bayesduel.inference.sandwich import (
     ClusterCovariance,
     _informed,
     _moderated,
-    _moments,
-    _of_others,
     _rows,
     cluster_covariance,
 )

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesduel.data.duels import Duels
-from bayesduel.inference import linear_predictor as module
 from bayesduel.inference.predictor_of_model import linear_predictor
 from bayesduel.models import BradleyTerry, Davidson, SideAdvantage
 from bayesduel.models.log_normaliser import log_normalisers
@@ -40,7 +39,7 @@ def test_many_draws_have_the_density_of_their_cells(model):
 @pytest.mark.parametrize(
     "model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + SideAdvantage()]
 )
-def test_products_of_pairs_have_the_density_of_their_cells(model, monkeypatch):
+def test_products_of_pairs_have_the_density_of_their_cells(model):
     rng = np.random.default_rng(2)
     wins, ties = rng.poisson(9.0, (2, 70, 70))
     for counts in (wins, ties):
@@ -50,9 +49,10 @@ def test_products_of_pairs_have_the_density_of_their_cells(model, monkeypatch):
     x, phi = rng.normal(size=(5, density.size)), rng.normal(size=(5, len(density.hypers)))
     wanted = density.values(x, phi)
     assert density._pairs is not None
-    monkeypatch.setattr(module, "MANY", 0)
-    np.testing.assert_allclose(density.values(x, phi), wanted, rtol=1e-12)
+    by_pairs = density.log_prior(x, phi) + density._sum_by_pairs(x)
+    np.testing.assert_allclose(by_pairs, wanted, rtol=1e-12)
     tie = np.full(5, 0.5)
     for far in (60 * x, np.where(np.arange(density.size) == 3, np.nan, x)):
         assert density._pairs.summed(far[:, : density.n_coefficients], tie) is None
+        assert density._sum_by_pairs(far) is None
         np.testing.assert_allclose(density.values(far, phi), density.batch(far, phi)[0], rtol=1e-12)
