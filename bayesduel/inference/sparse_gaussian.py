@@ -38,6 +38,7 @@ __all__ = ["ScoreDraws", "SparseGaussian"]
 
 # Figures here and below are of 15,000 votes of 3,000 arms, 4,000 draws, which take 1.4 s; shifts
 # are in standard deviations.
+BLOCK = 64  # draws solved for together; with 16 a fit takes 1.9 s
 # Perturbed solutions for variances while the approximation is fitted. Of one arm the variance
 # beyond that of its own duels then has a relative error of 35 % with 16 and 18 % with 64, (2 /
 # n)^0.5; the errors of arms are independent.
@@ -130,8 +131,7 @@ class SparseGaussian:
         """Return `n` draws of the scores, the coefficients and the scale."""
         n_arms = self.graph.n_arms
         score = np.empty((n, n_arms), dtype=np.float32)
-        together = 64  # draws solved for; with 16 a fit takes 1.9 s
-        blocks = np.split(score, range(together, n, together))
+        blocks = np.split(score, range(BLOCK, n, BLOCK))
         sources = rng.spawn(len(blocks))
 
         def fill(block: np.ndarray, source: np.random.Generator) -> np.ndarray:
