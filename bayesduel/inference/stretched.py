@@ -41,10 +41,11 @@ def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
     found = dict(draws)
     own = "strength" if "strength" in found else "score"
     for name, weights in over.items():
-        mean = np.einsum("nli,l->ni", found[name], weights)
-        found[own] = found[own] + mean
+        deviations = found[name]
+        mean = np.einsum("nli,l->ni", deviations, weights)
         by_draw = mean[:, None]
-        found[name] = found[name] - by_draw
+        found[own] = found[own] + mean
+        found[name] = deviations - by_draw
         if "rating" in found:
             found["rating"] = found["rating"] + by_draw
     return found
@@ -59,39 +60,40 @@ def stretched(
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
     draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
-    names = np.atleast_1d(group.attrs["blocks"])
-    blocks = [str(name) for name in names]
     known = _free(fit, model, draws)
-    columns = [_by_draw(known[name]) for name in blocks]
-    x = np.column_stack(columns)
+    blocks = [str(name) for name in np.atleast_1d(group.attrs["blocks"])]
+    x = np.column_stack([_by_draw(known[name]) for name in blocks])
     mean = x.mean(axis=0)
     root = _root(group["covariance"].to_numpy())
     root_cluster = _root(at["covariance_cluster"].to_numpy())
     stretch = np.linalg.solve(root.T, root_cluster.T)  # takes a quarter of solving for each draw
     away = (x - mean) @ stretch
     degrees = at["degrees_cluster"].to_numpy()
-    order = _mixing_order(fit, len(x))
     of_scores = at["score_degrees_cluster"].to_numpy()
+    level = _levels(fit, len(x))
     lengths = np.atleast_1d(group.attrs["lengths"])
     ends = np.cumsum(lengths)[:-1]
+    by_block = zip(
+        blocks,
+        np.split(mean, ends),
+        np.split(away, ends, axis=-1),
+        np.split(degrees, ends),
+        strict=True,
+    )
     found = dict(draws)
-    means = np.split(mean, ends)
-    deviations = np.split(away, ends, axis=-1)
-    degrees_by_block = np.split(degrees, ends)
-    for name, middle, part, own in zip(blocks, means, deviations, degrees_by_block, strict=True):
+    for name, middle, part, own in by_block:
         if name == "score_free":
-            of_arm = centre(part) * _heavier(of_scores, order)
-            level = of_arm.mean(axis=1, keepdims=True)
-            found["score"] = centre(middle) + of_arm - level
-        else:
-            # of a deviation, whose last axis is that of the arms, they are those of its arm
-            of_own_arm = np.resize(of_scores, len(own))
-            own = np.where(np.isnan(own), of_own_arm, own)
-            heavier = part * _heavier(own, order)
-            moved = middle + heavier
-            found[name] = moved.reshape(known[name].shape)
-    labels = group["arm"].to_numpy()
-    arms = tuple(str(label) for label in labels)
+            of_arm = centre(part) * _heavier(of_scores, level)
+            shift = of_arm.mean(axis=1, keepdims=True)
+            found["score"] = centre(middle) + of_arm - shift
+            continue
+        # of a deviation, whose last axis is that of the arms, they are those of its arm
+        of_own_arm = np.resize(of_scores, len(own))
+        known_degrees = np.where(np.isnan(own), of_own_arm, own)
+        heavier = part * _heavier(known_degrees, level)
+        moved = middle + heavier
+        found[name] = moved.reshape(known[name].shape)
+    arms = tuple(str(label) for label in group["arm"].to_numpy())
     if "score_free" not in blocks:
         found.pop("score")  # of the model or of a term, from the stretched parameters
         found |= model.parameters(found, arms)
@@ -115,11 +117,15 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     say nothing: it is drawn from the prior.
     """
     found = dict(draws)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    columns = {}
-    for name, values in draws.items():
-        if name in model.scales:
-            columns[name] = _by_draw(values)
+    seed = int(fit.attrs["seed"])
+    rng = np.random.default_rng([seed, 1])
+    scales = {}  # (draws, 1) of a number
+    squeezed = {}  # (draws,)
+    for name in model.scales:
+        if name in draws:
+            columns = _by_draw(draws[name])
+            scales[name] = columns
+            squeezed[name] = columns[:, 0] if columns.shape[1] == 1 else columns
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -130,16 +136,13 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         n, levels, n_arms = centred.shape
         mean = rng.standard_normal((n, levels))
         for k in range(n):
-            one = {}
-            for name, values in columns.items():
-                _, width = values.shape
-                one[name] = values[k] if width > 1 else values[k, 0]
+            one = {name: values[k] for name, values in squeezed.items()}
             covariance = part.covariance(one, levels)
             if covariance is None:
                 break
             root = np.linalg.cholesky(covariance)
             mean[k] = root @ mean[k]
-        deviation = np.asarray(part.deviation(columns, {}, 1.0))
+        deviation = np.asarray(part.deviation(scales, {}, 1.0))
         spread = deviation.reshape(-1, 1)
         of_mean = mean * spread / np.sqrt(n_arms)
         found[part.free] = centred + of_mean[..., None]
@@ -149,7 +152,7 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
 def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the draws with those around the same means that a clustering of many arms has."""
     found = dict(draws)
-    level = _mixing_order(fit, len(draws["score"]))
+    level = _levels(fit, len(draws["score"]))
     for variable in map(str, at.data_vars):
         name = variable.removesuffix("_draw_cluster")
         if name == variable:
@@ -160,15 +163,18 @@ def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.n
         if name == "score":
             away -= away.mean(axis=1, keepdims=True)
         own = draws[name]
-        moved = own.mean(axis=0) + away.reshape(own.shape)
+        middle = own.mean(axis=0)
+        moved = middle + away.reshape(own.shape)
         found[name] = moved.astype(own.dtype)
     return found
 
 
-def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
+def _levels(fit: xr.DataTree, n: int) -> np.ndarray:
     """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
-    return (rng.permutation(n) + 0.5) / n
+    seed = int(fit.attrs["seed"])
+    rng = np.random.default_rng([seed, n])
+    order = rng.permutation(n)
+    return (order + 0.5) / n
 
 
 def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -177,13 +183,15 @@ def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
     Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
     """
     tenths = np.floor(degrees * 10) / 10
-    rounded = np.where(degrees < 10, tenths, np.floor(degrees))
+    whole = np.floor(degrees)
+    rounded = np.where(degrees < 10, tenths, whole)
     capped = np.minimum(rounded, 1e4)
     kinds, place = np.unique(capped, return_inverse=True)
     factors = []
     for df in kinds:
-        quantile = 2 * gammaincinv(df / 2, level)  # of chi-squared
-        factors.append(np.sqrt(df / quantile))
+        chi_squared = 2 * gammaincinv(df / 2, level)
+        factor = np.sqrt(df / chi_squared)
+        factors.append(factor)
     return np.stack(factors, axis=1)[:, place]
 
 
