@@ -28,6 +28,7 @@ def normalised(log_weights: np.ndarray) -> np.ndarray:
 def inverted(grid: np.ndarray, log_density: np.ndarray, level: Any) -> Any:
     """Return quantiles at levels in [0, 1) of a density on a grid, by the trapezoidal rule."""
     height = np.exp(log_density - log_density.max())
-    between = (height[1:] + height[:-1]) / 2
-    cumulative = np.append(0.0, np.cumsum(between))
-    return np.interp(level * cumulative[-1], cumulative, grid)
+    area = (height[1:] + height[:-1]) / 2  # between a node and the next, as wide as all others
+    cumulative = np.append(0.0, np.cumsum(area))
+    below = level * cumulative[-1]
+    return np.interp(below, cumulative, grid)
