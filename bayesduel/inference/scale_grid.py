@@ -99,8 +99,9 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
                     continue
                 z = np.array(beside, dtype=float)
                 phi = top.phi + scaled @ z
-                behind = found.get(_moved(place, axis, -sign))
-                node = conditional_at(layout, phi, _foreseen(here, behind))
+                opposite = _moved(place, axis, -sign)
+                near = _foreseen(here, found.get(opposite))
+                node = conditional_at(layout, phi, near)
                 found[beside] = node
                 best = max(best, node.bound)
                 ahead.append(beside)
@@ -135,8 +136,9 @@ def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condit
     q = len(top.phi)
     reach = 1.1  # of corners along each axis; nodes on the axes are as far from the top
     places = []
+    distance = reach * np.sqrt(q)
     for unit in np.eye(q):
-        on_axis = reach * np.sqrt(q) * unit
+        on_axis = distance * unit
         places += [on_axis, -on_axis]
     if q <= 5:  # corners of five scales are 32 more fits
         for signs in product((1.0, -1.0), repeat=q):
@@ -147,8 +149,9 @@ def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condit
         phi = top.phi + root @ place
         return conditional_at(layout, phi, top)
 
-    nodes = side_by_side(node, places) if layout.crossed else map(node, places)
-    return [top, *nodes]
+    if layout.crossed:
+        return [top, *side_by_side(node, places)]
+    return [top, *map(node, places)]
 
 
 def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
@@ -174,11 +177,13 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
                 break
             secant = here.phi + size * step
             ahead = conditional_at(layout, secant, here, sloped=True)
+            slope = ahead.slope[others]
             newton = np.zeros(q)
-            newton[others] = np.linalg.solve(inner, ahead.slope[others])
-            length = float(np.sqrt(newton @ bend @ newton))
+            newton[others] = np.linalg.solve(inner, slope)
+            squared_length = newton @ bend @ newton
+            length = float(np.sqrt(squared_length))
             newton /= max(1.0, length)
-            ahead = conditional_at(layout, ahead.phi + newton, ahead)
+            ahead = conditional_at(layout, secant + newton, ahead)
             step = (ahead.phi - here.phi) / size
             here = ahead
             found.append(here)
@@ -193,7 +198,12 @@ def interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
     given: dict[str, Any] = {"kernel": "linear", "degree": 0}
     if n >= 6:
         n_terms = (q + 1) * (q + 2) // 2  # of a quadratic polynomial
-        given = {"kernel": "cubic", "degree": 2 if n > 2 * n_terms else 1}
+        enough = n > 2 * n_terms
+        given = {"kernel": "cubic", "degree": 2 if enough else 1}
     shares = RBFInterpolator(z, np.eye(n), **given)  # of the nodes' values, which are many
-    kind = values.dtype
-    return lambda at: shares(at).astype(kind, copy=False) @ values
+
+    def at_points(points: np.ndarray) -> np.ndarray:
+        weights = shares(points).astype(values.dtype, copy=False)
+        return np.asarray(weights @ values)
+
+    return at_points
