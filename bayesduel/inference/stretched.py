@@ -52,7 +52,10 @@ def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def stretched(
-    fit: xr.DataTree, model: Model, draws: Arrays, clustering: str
+    fit: xr.DataTree,
+    model: Model,
+    draws: Arrays,
+    clustering: str,
 ) -> dict[str, np.ndarray]:
     """Return the draws mapped around their mean to the covariance and tails of a clustering."""
     group = fit["clusters"]
@@ -61,8 +64,10 @@ def stretched(
         return _replaced(fit, draws, at)
     draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
     known = _free(fit, model, draws)
-    blocks = [str(name) for name in np.atleast_1d(group.attrs["blocks"])]
-    x = np.column_stack([_by_draw(known[name]) for name in blocks])
+    names = np.atleast_1d(group.attrs["blocks"])
+    blocks = [str(name) for name in names]
+    columns = [_by_draw(known[name]) for name in blocks]
+    x = np.column_stack(columns)
     mean = x.mean(axis=0)
     root = _root(group["covariance"].to_numpy())
     root_cluster = _root(at["covariance_cluster"].to_numpy())
@@ -89,11 +94,13 @@ def stretched(
             continue
         # of a deviation, whose last axis is that of the arms, they are those of its arm
         of_own_arm = np.resize(of_scores, len(own))
-        known_degrees = np.where(np.isnan(own), of_own_arm, own)
-        heavier = part * _heavier(known_degrees, level)
+        unknown = np.isnan(own)
+        by_number = np.where(unknown, of_own_arm, own)
+        heavier = part * _heavier(by_number, level)
         moved = middle + heavier
         found[name] = moved.reshape(known[name].shape)
-    arms = tuple(str(label) for label in group["arm"].to_numpy())
+    labels = group["arm"].to_numpy()
+    arms = tuple(str(label) for label in labels)
     if "score_free" not in blocks:
         found.pop("score")  # of the model or of a term, from the stretched parameters
         found |= model.parameters(found, arms)
@@ -119,13 +126,7 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     found = dict(draws)
     seed = int(fit.attrs["seed"])
     rng = np.random.default_rng([seed, 1])
-    scales = {}  # (draws, 1) of a number
-    squeezed = {}  # (draws,)
-    for name in model.scales:
-        if name in draws:
-            columns = _by_draw(draws[name])
-            scales[name] = columns
-            squeezed[name] = columns[:, 0] if columns.shape[1] == 1 else columns
+    scales = {name: _by_draw(draws[name]) for name in model.scales if name in draws}
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -135,18 +136,29 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         centred = part.coefficients(draws)
         n, levels, n_arms = centred.shape
         mean = rng.standard_normal((n, levels))
-        for k in range(n):
-            one = {name: values[k] for name, values in squeezed.items()}
-            covariance = part.covariance(one, levels)
-            if covariance is None:
-                break
-            root = np.linalg.cholesky(covariance)
-            mean[k] = root @ mean[k]
+        _correlate(mean, part, scales)
         deviation = np.asarray(part.deviation(scales, {}, 1.0))
         spread = deviation.reshape(-1, 1)
         of_mean = mean * spread / np.sqrt(n_arms)
         found[part.free] = centred + of_mean[..., None]
     return found
+
+
+def _correlate(normal: np.ndarray, part: Term, scales: Arrays) -> None:
+    """Correlate standard normal numbers (draws, levels), in place, as the levels of a term are.
+
+    scales: those of each draw, (draws, n) each.
+    """
+    for k, numbers in enumerate(normal):
+        own: dict[str, Any] = {}
+        for name, values in scales.items():
+            row = values[k]
+            own[name] = row[0] if len(row) == 1 else row
+        covariance = part.covariance(own, len(numbers))
+        if covariance is None:
+            return
+        root = np.linalg.cholesky(covariance)
+        normal[k] = root @ numbers
 
 
 def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
@@ -159,7 +171,8 @@ def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.n
             continue
         degrees = at[f"{name}_degrees_cluster"].to_numpy()
         normal = at[variable].to_numpy()
-        away = normal * _heavier(degrees, level)
+        factor = _heavier(degrees, level)
+        away = normal * factor
         if name == "score":
             away -= away.mean(axis=1, keepdims=True)
         own = draws[name]
