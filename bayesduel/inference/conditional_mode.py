@@ -238,7 +238,8 @@ def standardised(grid: Grid, hyper: np.ndarray, away: np.ndarray) -> np.ndarray:
         here = away[mine]
         at_below = here @ below
         at_above = here @ above
-        found[mine] = (1 - share) * at_below + share * at_above
+        left = 1 - share
+        found[mine] = left * at_below + share * at_above
     return found
 
 
