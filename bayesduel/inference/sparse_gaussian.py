@@ -77,7 +77,11 @@ class SparseGaussian:
 
     @classmethod
     def of(
-        cls, graph: ComparisonGraph, scale: float | None, typical: float, rng: np.random.Generator
+        cls,
+        graph: ComparisonGraph,
+        scale: float | None,
+        typical: float,
+        rng: np.random.Generator,
     ) -> "SparseGaussian":
         """Return the approximation of the posterior of scores on a graph.
 
@@ -103,7 +107,9 @@ class SparseGaussian:
             effect_along=by_column,
         )
         found = start._at_mode()._at(log_scale, seed, probed=2)
-        return found if scale is not None else found._with_scale(seed)
+        if scale is not None:
+            return found
+        return found._with_scale(seed)
 
     @property
     def scale(self) -> float:
@@ -114,6 +120,11 @@ class SparseGaussian:
     def score(self) -> np.ndarray:
         """The mean of the centred scores, shape (K,)."""
         return np.asarray(self.mean - self.mean.mean())
+
+    @property
+    def score_along(self) -> np.ndarray:
+        """How the centred scores move with the logarithm of the scale, shape (K,)."""
+        return np.asarray(self.along - self.along.mean())
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -148,25 +159,22 @@ class SparseGaussian:
                     progress(done / len(blocks))
         own = self.precision.scores.conditional_variance
         error = self._standard_error(own + squares / n)
-        level = np.clip(stratified(n, rng), 1e-12, 1 - 1e-12)
-        away = self.log_scale_sd * ndtri(level)
-        middle = self.score
-        along = self.along - self.along.mean()
+        level = stratified(n, rng)
+        inside = np.clip(level, 1e-12, 1 - 1e-12)  # quantiles of 0 and 1 are infinite
+        away = self.log_scale_sd * ndtri(inside)
         root = np.linalg.cholesky(self.precision.covariance)
         standard = rng.standard_normal((n, len(self.effect)))
         effect = standard @ root.T
-        score -= score.mean(axis=1, keepdims=True)
-        score += np.outer(away, along).astype(np.float32)
         by_effects = effect @ self.precision.along.T
+        by_scale = np.outer(away, self.score_along)
+        score -= score.mean(axis=1, keepdims=True)
+        score += by_scale.astype(np.float32)
         score -= by_effects.astype(np.float32)
-        score -= score.mean(axis=0)
-        stretch = error / _deviation(score)
-        score *= stretch.astype(np.float32)
-        score += middle.astype(np.float32)
+        _stretch(score, error)
+        score += self.score.astype(np.float32)
         score -= score.mean(axis=1, keepdims=True)
         effect += np.outer(away, self.effect_along)
-        effect -= effect.mean(axis=0)
-        effect *= self.effect_error / _deviation(effect)
+        _stretch(effect, self.effect_error)
         return ScoreDraws(
             score=score,
             scale=np.exp(self.log_scale + away),
@@ -177,18 +185,8 @@ class SparseGaussian:
     def averaged(self) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and weight of each cell, averaged over the distribution of its predictor."""
         graph = self.graph
-        precision = self.precision
-        variance = self.variance
         middle = graph.eta(self.mean, self.effect)
-        first = graph.first
-        second = graph.second
-        diagonal = precision.scores.diagonal
-        weight = precision.scores.weight[graph.pair]
-        covariance = weight / (diagonal[first] * diagonal[second])  # to the first order
-        spread = variance[first] + variance[second] - 2 * covariance
-        reach = graph.columns - graph.difference(precision.along)
-        spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
-        sd = np.sqrt(np.maximum(spread, 0))
+        sd = np.sqrt(self._spread())
         chance = np.zeros_like(middle)
         curve = np.zeros_like(middle)
         for node, mass in zip(NODES, WEIGHTS, strict=True):
@@ -200,11 +198,27 @@ class SparseGaussian:
         expected = graph.n * chance
         return graph.points - expected, graph.n * curve
 
+    def _spread(self) -> np.ndarray:
+        """Return the variance of each cell's predictor, (cells,)."""
+        graph = self.graph
+        precision = self.precision
+        variance = self.variance
+        first = graph.first
+        second = graph.second
+        diagonal = precision.scores.diagonal
+        weight = precision.scores.weight[graph.pair]
+        covariance = weight / (diagonal[first] * diagonal[second])  # to the first order
+        both = variance[first] + variance[second]
+        spread = both - 2 * covariance
+        along = graph.difference(precision.along)
+        reach = graph.columns - along
+        spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
+        return np.maximum(spread, 0)
+
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
         """Return standard errors from variances of centred scores given the coefficients."""
-        along = self.along - self.along.mean()
         whole = np.maximum(variance + self.precision.added, 1e-12)
-        of_scale = (self.log_scale_sd * along) ** 2
+        of_scale = (self.log_scale_sd * self.score_along) ** 2
         return np.sqrt(whole + of_scale)
 
     def _perturbed(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -236,7 +250,8 @@ class SparseGaussian:
         found = self
         value = self._log_density()
         for _ in range(50):
-            chance = expit(graph.eta(found.mean, found.effect))
+            eta = graph.eta(found.mean, found.effect)
+            chance = expit(eta)
             expected = graph.n * chance
             right, other = found._gradient(graph.points - expected)
             weight = expected * (1 - chance)
@@ -266,19 +281,24 @@ class SparseGaussian:
 
     def _log_density(self) -> float:
         graph = self.graph
-        eta = graph.eta(self.mean, self.effect)
+        mean = self.mean
+        effect = self.effect
+        eta = graph.eta(mean, effect)
         log_normaliser = np.logaddexp(0, eta)
         value = graph.points @ eta - graph.n @ log_normaliser
-        value -= graph.tightness @ self.effect**2 / 2
-        squares = self.mean @ self.mean
+        value -= graph.tightness @ effect**2 / 2
         twice_variance = 2 * self.scale**2
-        return float(value - squares / twice_variance)
+        return float(value - mean @ mean / twice_variance)
+
+    @property
+    def _tau(self) -> float:
+        """The prior precision of a score."""
+        return float(np.exp(-2 * self.log_scale))
 
     def _gradient(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient in scores and coefficients, given that in each predictor."""
         graph = self.graph
-        tau = float(np.exp(-2 * self.log_scale))
-        score = graph.pull(slope) - tau * self.mean
+        score = graph.pull(slope) - self._tau * self.mean
         pulled = graph.columns.T @ slope
         return score, pulled - graph.tightness * self.effect
 
@@ -291,7 +311,7 @@ class SparseGaussian:
         """
         found = replace(self, log_scale=log_scale)
         graph = self.graph
-        tau = float(np.exp(-2 * log_scale))
+        tau = found._tau
         remote = self.variance - self.precision.scores.conditional_variance
         probes = PROBES.times(graph.n_arms)
         for k in range(6):  # with 3 the scale shifts by 0.006
@@ -339,7 +359,8 @@ class SparseGaussian:
         behind = found._at(found.log_scale - sd, seed)
         apart = 2 * sd
         fall = behind._scale_slope() - ahead._scale_slope()
-        curvature = float(np.clip(fall / apart, 0.02 * n_arms, most))
+        secant = fall / apart
+        curvature = float(np.clip(secant, 0.02 * n_arms, most))
         return replace(
             found,
             log_scale_sd=curvature**-0.5,
@@ -354,7 +375,8 @@ class SparseGaussian:
         n_free = self.graph.n_arms - 1
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
-        expected = (score @ score + variance) / squared
+        expected_squares = score @ score + variance
+        expected = expected_squares / squared
         of_prior = squared / self.typical**2
         return float(expected - n_free - of_prior + 1)
 
@@ -365,8 +387,10 @@ def _column_means(block: np.ndarray) -> np.ndarray:
     return means.astype(np.float32)
 
 
-def _deviation(score: np.ndarray) -> np.ndarray:
-    """Return the standard deviation of columns whose mean is 0; of constant ones, nearly 0."""
-    squares = np.einsum("ij,ij->j", score, score, dtype=float)
-    deviation = np.sqrt(squares / len(score))
-    return np.maximum(deviation, 1e-30)  # it is divided by
+def _stretch(draws: np.ndarray, error: np.ndarray) -> None:
+    """Give each column the mean 0 and this standard deviation, in place."""
+    draws -= draws.mean(axis=0)
+    squares = np.einsum("ij,ij->j", draws, draws, dtype=float)
+    deviation = np.sqrt(squares / len(draws))
+    stretch = error / np.maximum(deviation, 1e-30)
+    draws *= stretch.astype(draws.dtype)
