@@ -302,8 +302,9 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
         groups.append((groups_ahead - groups_back) / (2 * step))
         turn = back.pull(here.x) - ahead.pull(here.x)
         turned.append(turn / (2 * step))
+    squared = step**2
     for k in range(q):
-        bend[k, k] = -curved[k] / step**2
+        bend[k, k] = -curved[k] / squared
         for j in range(k):
             apart = curved[k] + curved[j]
             corners = apart
@@ -311,7 +312,7 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
             of_groups = (groups[k] * groups[j]).any()
             if on_border or of_groups:  # of one block
                 corners = second_difference(unit[k] + unit[j])
-            mixed = (apart - corners) / (2 * step**2)
+            mixed = (apart - corners) / (2 * squared)
             bend[k, j] = mixed
             bend[j, k] = mixed
     linear = np.array(turned)
@@ -324,7 +325,10 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
 
 
 def _yielded(
-    layout: Layout, here: Conditional, moved: np.ndarray, groups: list[np.ndarray]
+    layout: Layout,
+    here: Conditional,
+    moved: np.ndarray,
+    groups: list[np.ndarray],
 ) -> np.ndarray:
     """Return what the curvature loses, as cells bend less where predictors vary more, (q, q).
 
