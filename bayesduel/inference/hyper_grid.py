@@ -59,7 +59,7 @@ class Grid:
         cumulative /= cumulative[-1]
         levels = stratified(n, rng)
         values = np.interp(levels, cumulative, edges)
-        bins = _intervals(edges, values)
+        bins = _node_below(edges, values)
         return values, np.log(density[bins])
 
     def tilted(self, values: np.ndarray, weights: np.ndarray) -> "Grid":
@@ -125,7 +125,7 @@ class Grid:
         n = len(values)
         if len(nodes) == 1:
             return np.zeros(n, dtype=int), np.zeros(n)
-        below = _intervals(nodes, values)
+        below = _node_below(nodes, values)
         width = np.diff(nodes)[below]
         past = values - nodes[below]
         return below, past / width
@@ -147,7 +147,7 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     cubic = excess / step
     first = (slope - left) / step
     square = first - excess
-    place = _intervals(nodes, at)
+    place = _node_below(nodes, at)
     away = (at - nodes[place])[:, None]
     # by Horner's scheme
     found = cubic[place] * away
@@ -156,7 +156,7 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(found + values[place])
 
 
-def _intervals(nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _node_below(nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the node below each of `values`; those beyond the nodes are in the last intervals."""
     n_below = np.searchsorted(nodes, values, side="right")
     return np.clip(n_below - 1, 0, len(nodes) - 2)

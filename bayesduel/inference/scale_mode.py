@@ -78,7 +78,7 @@ def by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     at_mode = density.derivatives(x, phi)
     moments = layout.moments(at_mode)
     variance_ratio = moments * arrow.tight[first, 0]
-    # with a farthest of 1 and of 6 the fits of these logs are the same
+    # with 1 and with 6 the fits of these logs are the same
     change = _log_scale(variance_ratio, farthest=3.0)
     phi = phi + slow @ change
     fast = ~slow.any(axis=1)
@@ -188,7 +188,7 @@ def _convex(bend: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """
     values, vectors = np.linalg.eigh(bend)
     size = np.abs(values)
-    return np.maximum(size, FLATTEST), vectors, bool(values[0] > 0)
+    return np.maximum(size, FLATTEST), vectors, bool((values > 0).all())
 
 
 def settled(
