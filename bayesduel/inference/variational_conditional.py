@@ -105,8 +105,9 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         while True:
             moved = x + length * step
             better = height(moved)
+            # not `>=`: a density that is not a number ends the halving, too
             if not better < value + wanted * length:
-                break  # so it does where it is not a number
+                break
             length /= 2
             if length < 1e-8:
                 raise FloatingPointError("Newton's method found no ascent")
