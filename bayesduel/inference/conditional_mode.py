@@ -73,41 +73,55 @@ def find_mode(
     Raises FloatingPointError if there is no mode: the likelihood increases without bound (flat
     priors only).
     """
-    x = np.zeros(density.size) if start is None else start.copy()
+    x = np.zeros(density.size) if start is None else start
     prior = density.prior(hyper)
-    parts = density.parts(x, hyper, prior)
-    noise = 1e-15 * float(np.sum(density.data["n"]))  # of a sum of as many terms
+    here = density.parts(x, hyper, prior)
+    n_terms = float(np.sum(density.data["n"]))
+    noise = 1e-15 * n_terms  # of a sum of as many
     for _ in range(200):
-        factor, bowl = ascent(parts.precision)
-        step = solved(factor, parts.gradient)
-        decrement = float(parts.gradient @ step)
-        rounding = 1e-13 * max(1.0, abs(parts.value))
+        factor, bowl = ascent(here.precision)
+        gradient = here.gradient
+        step = solved(factor, gradient)
+        decrement = float(gradient @ step)
+        rounding = 1e-13 * max(1.0, abs(here.value))
         converged = decrement < tolerance * len(x)
         exhausted = decrement < rounding and _small(step, x)
         if converged or exhausted:
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
-            curvature = factor.diagonal()
-            by_data = curvature[parts.prior.diagonal() == 0]  # the data alone curve these
-            # Rounding may leave a curvature of 1,000 times 2e-16, of which this is a root.
-            if len(by_data) and by_data.min() < 1e-6 * curvature.max():
-                raise FloatingPointError("the posterior has no curvature in some direction")
-            return Mode(x, parts.value, factor, parts.prior)
+            _check_curvature(factor, here.prior)
+            return Mode(x, here.value, factor, here.prior)
         length = 1.0
         while True:
-            candidate = density.parts(x + length * step, hyper, prior)
-            gained = candidate.value - parts.value
+            moved = x + length * step
+            ahead = density.parts(moved, hyper, prior)
+            gained = ahead.value - here.value
             expected = 1e-4 * length * decrement
             if gained >= expected - max(rounding, noise):
                 break
             length /= 2
             if length < 1e-12:
                 raise FloatingPointError(f"Newton's method found no ascent at hyper = {hyper}")
-        x = x + length * step
-        parts = candidate
+        x = moved
+        here = ahead
         if np.abs(x).max() > 1e4:
             break
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
+
+
+def _check_curvature(factor: np.ndarray, prior: np.ndarray) -> None:
+    """Raise FloatingPointError where the data alone curve the posterior, and do not.
+
+    factor: lower Cholesky factor of the precision. prior: the prior's part of the precision.
+    """
+    curvature = factor.diagonal()
+    flat = prior.diagonal() == 0
+    if not flat.any():
+        return
+    # Rounding may leave a curvature of 1,000 times 2e-16, of which this is a root.
+    least = 1e-6 * curvature.max()
+    if curvature[flat].min() < least:
+        raise FloatingPointError("the posterior has no curvature in some direction")
 
 
 def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray | None:
@@ -121,7 +135,8 @@ def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray 
     fitting = {}
     for name, value in zero.items():
         own = known.get(name)
-        if own is not None and np.shape(own) == np.shape(value):
+        shape = np.shape(value)
+        if own is not None and np.shape(own) == shape:
             fitting[name] = own
     return density.pack(zero | fitting)
 
@@ -170,7 +185,8 @@ def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
         errors = density.parameters(np.sqrt(mode.covariance.diagonal()))
     for ending, values in (("mode", found), ("se", errors)):
         for name, value in values.items():
-            made[f"{name}_{ending}"] = (dims.get(name, ()), value)
+            own = dims.get(name, ())
+            made[f"{name}_{ending}"] = (own, value)
     if len(grid.nodes) > 1:
         made["hyper_node"] = ("node", np.exp(grid.nodes))
         made["hyper_log_density"] = ("node", grid.log_density)
@@ -200,11 +216,13 @@ def spread(grid: Grid, hyper: np.ndarray, normal: np.ndarray) -> tuple[np.ndarra
     log_volume = np.empty(len(hyper))
     for mine, share, below, above in _intervals(grid, hyper):
         standard = normal[mine].T
-        one = solve_triangular(below.T, standard, lower=False).T
-        other = solve_triangular(above.T, standard, lower=False).T
+        at_below = solve_triangular(below.T, standard, lower=False).T
+        at_above = solve_triangular(above.T, standard, lower=False).T
         left = 1 - share
-        spread_out[mine] = left * one + share * other
-        lengths = left / below.diagonal() + share / above.diagonal()
+        spread_out[mine] = left * at_below + share * at_above
+        below_lengths = left / below.diagonal()
+        above_lengths = share / above.diagonal()
+        lengths = below_lengths + above_lengths
         log_volume[mine] = np.log(lengths).sum(axis=1)
     return spread_out, log_volume
 
@@ -220,7 +238,8 @@ def standardised(grid: Grid, hyper: np.ndarray, away: np.ndarray) -> np.ndarray:
         here = away[mine]
         at_below = here @ below
         at_above = here @ above
-        found[mine] = (1 - share) * at_below + share * at_above
+        left = 1 - share
+        found[mine] = left * at_below + share * at_above
     return found
 
 
@@ -287,4 +306,5 @@ def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _small(step: np.ndarray, x: np.ndarray) -> bool:
     largest = max(1.0, float(np.abs(x).max()))
-    return bool(np.abs(step).max() <= 1e-9 * largest)
+    change = np.abs(step).max()
+    return bool(change <= 1e-9 * largest)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["inverted", "normalised", "stratified"]
+__all__ = ["inverted", "middles", "normalised", "stratified"]
 
 
 def stratified(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -25,9 +25,16 @@ def normalised(log_weights: np.ndarray) -> np.ndarray:
     return weights
 
 
+def middles(values: np.ndarray) -> np.ndarray:
+    """Return the mean of each of values (n,) and the next, (n - 1,)."""
+    ends = values[1:] + values[:-1]
+    return np.asarray(ends / 2)
+
+
 def inverted(grid: np.ndarray, log_density: np.ndarray, level: Any) -> Any:
     """Return quantiles at levels in [0, 1) of a density on a grid, by the trapezoidal rule."""
     height = np.exp(log_density - log_density.max())
-    between = (height[1:] + height[:-1]) / 2
-    cumulative = np.append(0.0, np.cumsum(between))
-    return np.interp(level * cumulative[-1], cumulative, grid)
+    area = middles(height)  # between a node and the next, as wide as all others
+    cumulative = np.append(0.0, np.cumsum(area))
+    below = level * cumulative[-1]
+    return np.interp(below, cumulative, grid)

@@ -41,7 +41,7 @@ from bayesduel.inference.arrow import WIDEST, Layout, layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import PosteriorDraws, chains_joined
 from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.inference.hamiltonian_mode import FLAT, Start, learned_start, start_of
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -50,18 +50,6 @@ from bayesduel.inference.variational_conditional import STEP, responding
 from bayesduel.system.arguments import Progress
 
 __all__ = ["StandardCoordinates", "sample_hamiltonian"]
-
-JITTER = 0.2  # deviation of the logarithms of scales where chains start: 20 % either way
-# Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
-# llmfao a few of its paths were twice as long, which cost a half more in all.
-PILOT = (80, 40, 5)
-# In the better ones. Least effective draws of a score by three seeds, with 40 and with 30 of them:
-# 20 arms x 40 prompts x 30 judges 343, 382, 322 and 266, 410, 372; 12 x 13 x 120 367, 278, 174 and
-# 244, 230, 223.
-TUNE = 40
-# Angle that one step turns, at most. Of rankings of three arms R-hat by 4,000 draws is then 1.004,
-# and 1.14 where a step may be half a turn (three seeds, the largest).
-LARGEST = np.pi / 4
 
 
 class _Placed(NamedTuple):
@@ -179,10 +167,12 @@ class StandardCoordinates:
         """The constants of prior precisions (size,), kinds of exponents, and each one's kind."""
         proper = self._proper
         exponents = np.where(proper[:, None], self._exponents, 0.0)
-        kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
+        rounded = exponents.round(9)
+        kinds, kind = np.unique(rounded, axis=0, return_inverse=True)
         log_factor = exponents @ self.start.phi
         tight = self._prior.diagonal(0.0)
-        constants = np.where(proper, tight * np.exp(-log_factor), 0.0)
+        at_unit_scales = tight * np.exp(-log_factor)
+        constants = np.where(proper, at_unit_scales, 0.0)
         return constants, kinds, kind.ravel()
 
     @cached_property
@@ -197,7 +187,15 @@ class StandardCoordinates:
         constant, kinds, kind = self._powers
         start = self.start
         factor = np.exp(kinds @ phi)
-        found = placed(u, constant, factor, kind, start.information, start.x, self._mean)
+        found = placed(
+            u,
+            constant,
+            factor,
+            kind,
+            start.information,
+            start.x,
+            self._mean,
+        )
         return _Placed(*found)
 
     # -- decorrelation ---------------------------------------------------------------------
@@ -223,11 +221,16 @@ class StandardCoordinates:
         layout = self._layout
         if layout is None:
             return None
-        n_raw = len(layout.border) - len(self.density.own)
-        border = layout.border[:n_raw]
+        n_own = len(self.density.own)
+        n_raw = len(layout.border) - n_own
         edges = layout.edges(self.start.votes)
-        back = sparse.csr_array(edges.T)
-        return _Coupling(layout, border, layout.groups.ravel(), edges, back)
+        return _Coupling(
+            layout=layout,
+            border=layout.border[:n_raw],
+            groups=layout.groups.ravel(),
+            edges=edges,
+            back=sparse.csr_array(edges.T),
+        )
 
     def _follow(self, x: np.ndarray, deviation: np.ndarray) -> None:
         """Move the groups of `x` to where the border draws them: one step of Jacobi's method."""
@@ -271,10 +274,12 @@ class StandardCoordinates:
             curvature = density.bent(found._replace(bend=-start.votes))
             prior = self._prior.precision
         else:
-            wide = _variances(layout, self._prior)
-            weight = start.votes / (1 + start.votes * wide)
+            # the groups are integrated out cell by cell, by the variance their prior gives each
+            prior, tight = layout.priors(self._prior)
+            loose = 1 / tight.ravel()
+            variance = layout.to_groups.power(2) @ loose
+            weight = start.votes / (1 + start.votes * variance)
             curvature = layout.corner(found._replace(bend=-weight))
-            prior = layout.priors(self._prior)[0]
         scale = self._scale(place)
         precision = scale.T @ (curvature + prior) @ scale
         factor = ascent(precision)[0]
@@ -337,16 +342,20 @@ class StandardCoordinates:
         start = self.start
         shape = tight.shape
         here = piece.here
-        information = start.information[here].reshape(shape)
-        middle = start.x[here].reshape(shape)
-        mean = self._mean[here].reshape(shape)
-        coordinates = u[here].reshape(shape)
-        return laid(inverse, tight, information, middle, mean, coordinates)
+        return laid(
+            inverse,
+            tight,
+            start.information[here].reshape(shape),
+            start.x[here].reshape(shape),
+            self._mean[here].reshape(shape),
+            u[here].reshape(shape),
+        )
 
     def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
         """Return the log prior of the coefficients of a piece, and minus its slope in these."""
         inverse, tight = piece.along()
-        away = x[piece.here] - self._mean[piece.here]
+        here = piece.here
+        away = x[here] - self._mean[here]
         return log_prior(inverse, tight, away.reshape(tight.shape))
 
     def value_and_gradient(self, y: np.ndarray) -> tuple[float, np.ndarray]:
@@ -362,7 +371,13 @@ class StandardCoordinates:
         self._followed(slope, x, place)
         _, kinds, kind = self._powers
         of_priors, gradient, by_u, by_kind = pulled_back(
-            slope, u, *place, kind, len(kinds), self._mean, self._alone
+            slope,
+            u,
+            *place,
+            kind,
+            len(kinds),
+            self._mean,
+            self._alone,
         )
         log_hyper, by_phi = self._of_scales(x, phi)
         by_phi += self._log_precisions + by_kind @ kinds
@@ -370,12 +385,13 @@ class StandardCoordinates:
         likelihood = float(cells.sum())
         value = likelihood + of_priors + log_hyper + log_precisions
         for k, piece in pieces.items():
+            here = piece.here
             log_density, pulled = self._log_prior(x, piece)
             parts[k] += log_density
-            gradient[piece.here] -= pulled.ravel()
-            own = gradient[piece.here].reshape(pulled.shape)
+            gradient[here] -= pulled.ravel()
+            own = gradient[here].reshape(pulled.shape)
             in_u = slope_in_u(roots[k], own)
-            by_u[piece.here] = in_u.ravel()
+            by_u[here] = in_u.ravel()
         value += sum(parts.values())
         by_phi += self._by_correlated(x, u, phi, gradient, parts)
         turned = self._turned
@@ -390,17 +406,19 @@ class StandardCoordinates:
         if not q:
             return 0.0, np.zeros(0)
         away = STEP * np.eye(q)
-        at = np.concatenate([phi[None], phi + away, phi - away])
+        at = np.vstack([phi, phi + away, phi - away])
         value = density.log_hyper(at)
         ahead = value[1 : q + 1]
         behind = value[q + 1 :]
         slope = (ahead - behind) / (2 * STEP)
         for k in self._responding:
             scales = at[[1 + k, 1 + q + k]]
-            coefficients = np.repeat(x[None], 2, axis=0)
             eta = density.eta(x)
-            etas = np.repeat(eta[None], 2, axis=0)
-            cells_ahead, cells_behind = density.likelihood(coefficients, scales, etas)
+            cells_ahead, cells_behind = density.likelihood(
+                np.stack([x, x]),
+                scales,
+                np.stack([eta, eta]),
+            )
             rise = float((cells_ahead - cells_behind).sum())
             slope[k] += rise / (2 * STEP)
         return float(value[0]), slope
@@ -455,12 +473,31 @@ def sample_hamiltonian(
     Raises FloatingPointError if there is no curvature to start from.
     """
     rough = StandardCoordinates(density, start_of(density))
-    tune, brief_draws, depth = PILOT
-    brief = {"draws": brief_draws, "tune": tune, "maxdepth": depth}
-    tree = _chains(rough, "", None, chains=1, seed=seed, **brief)
+    tree = _chains(
+        rough,
+        "",
+        None,
+        draws=40,
+        tune=80,
+        chains=1,
+        seed=seed,
+        # of llmfao a few paths of 6 doublings were twice as long, which cost a half more in all
+        maxdepth=5,
+    )
     learned = learned_start(density, *_numbers(tree))
     better = StandardCoordinates(density, learned)
-    tree = _chains(better, notice, progress, draws=draws, tune=TUNE, chains=chains, seed=seed)
+    tree = _chains(
+        better,
+        notice,
+        progress,
+        draws=draws,
+        # Least effective draws of a score by three seeds, with 40 and with 30 of them: 20 arms x
+        # 40 prompts x 30 judges 343, 382, 322 and 266, 410, 372; 12 x 13 x 120 367, 278, 174 and
+        # 244, 230, 223.
+        tune=40,
+        chains=chains,
+        seed=seed,
+    )
     x, phi = _numbers(tree)
     return completed(
         density.model,
@@ -484,8 +521,11 @@ def _chains(
     size = q + density.size
     many = coordinates.has_groups
     steps: dict[str, Any] = {}
-    if many:  # between two slopes a point turns about the origin
-        steps = {"exact_normal_trajectory": True, "max_step_size": LARGEST}
+    if many:
+        # Between two slopes a point turns about the origin, by an eighth of a turn at most. Of
+        # rankings of three arms R-hat by 4,000 draws is then 1.004, and 1.14 where a step may be
+        # half a turn (three seeds, the largest).
+        steps = {"exact_normal_trajectory": True, "max_step_size": np.pi / 4}
 
     def make_density() -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
         def at(y: np.ndarray) -> tuple[float, np.ndarray]:
@@ -513,10 +553,10 @@ def _chains(
         nutpie scales an axis by the slope where it starts, which of a normal density is then 1.
         """
         y = np.random.default_rng(seed).standard_normal(size)
-        scales = coordinates.start.phi + JITTER * y[:q]
+        jitter = 0.2 * y[:q]  # scales start 20 % too large or too small, about
         if many:
             y = np.sign(y)
-        y[:q] = scales
+        y[:q] = coordinates.start.phi + jitter
         return y
 
     compiled = from_pyfunc(
@@ -543,14 +583,6 @@ def _chains(
 def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the coefficients (draws, size) and logarithms of scales (draws, q) of all chains."""
     posterior = tree["posterior"]
-    x = posterior["x"].to_numpy()
-    phi = posterior["phi"].to_numpy()
-    x = x.reshape(-1, x.shape[-1])
-    return x, phi.reshape(-1, phi.shape[-1])
-
-
-def _variances(layout: Any, prior: Prior) -> np.ndarray:
-    """Return the prior variance of each cell's predictor by its groups, (cells,)."""
-    _, tight = layout.priors(prior)
-    loose = 1 / tight.ravel()
-    return np.asarray(layout.to_groups.power(2) @ loose)
+    x = chains_joined(posterior["x"].to_numpy())
+    phi = chains_joined(posterior["phi"].to_numpy())
+    return x, phi

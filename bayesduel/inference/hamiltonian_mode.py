@@ -20,7 +20,6 @@ from bayesduel.models.response import Derivatives
 
 __all__ = ["FLAT", "Start", "learned_start", "start_of"]
 
-SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
 FLAT = 1e-9  # information of a coefficient that data and prior leave alone, which is divided by
 
 
@@ -41,7 +40,7 @@ def start_of(density: LinearPredictor) -> Start:
     x = np.zeros(density.size)
     phi = np.zeros(density.n_scales)
     squared = _squared(density)
-    for k in range(SWEEPS):
+    for k in range(6):  # of llmfao 12 move the scales by less than 4 %
         prior = density.prior(phi)
         found = density.derivatives(x, phi)
         votes, own = _curvatures(found)
@@ -50,13 +49,15 @@ def start_of(density: LinearPredictor) -> Start:
         x = _climbed(density, concave, prior, information, x, phi)
         if k:
             phi = _fitted_scales(density, x, information, prior, phi)
-    if not np.isfinite(x).all() or not np.isfinite(phi).all():
+    everything = np.concatenate([x, phi])
+    if not np.isfinite(everything).all():
         raise FloatingPointError("the posterior has no finite mode to start from")
     return Start(x, phi, votes, information)
 
 
 def learned_start(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
     """Return what draws (n, size) and (n, q) say about each coefficient, on average."""
+    n = len(x)
     squared = _squared(density)
     votes = np.zeros(density.n_cells)
     own = np.zeros(len(density.own))
@@ -65,11 +66,11 @@ def learned_start(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> S
         found = density.derivatives(one, scales)
         here, here_own = _curvatures(found)
         alone = np.concatenate([squared.T @ here, here_own])
-        votes += here / len(x)
-        own += here_own / len(x)
         curved = alone * one
         pulled = density.likelihood_slope(found)
-        slope += (curved + pulled) / len(x)
+        votes += here / n
+        own += here_own / n
+        slope += (curved + pulled) / n
     information = _information(squared, votes, own)
     middle = phi.mean(axis=0)
     return Start(slope / information, middle, votes, information)
@@ -115,13 +116,20 @@ def _climbed(
 
     shape = (density.size, density.size)
     gradient = density.gradient(found, prior, x)
-    whole = LinearOperator(shape, times, dtype=float)
-    nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
-    step = cg(whole, gradient, rtol=LOOSE, M=nearly, maxiter=200)[0]
+    precision = LinearOperator(shape, times, dtype=float)
+    preconditioner = LinearOperator(shape, lambda step: step / apart, dtype=float)
+    step, _ = cg(
+        precision,
+        gradient,
+        rtol=LOOSE,
+        M=preconditioner,
+        maxiter=200,
+    )
     before = density.value(x, phi)
     for _ in range(20):  # halved to a millionth of it at most
-        if density.value(x + step, phi) >= before:
-            return x + step
+        moved = x + step
+        if density.value(moved, phi) >= before:
+            return moved
         step = step / 2
     return x
 

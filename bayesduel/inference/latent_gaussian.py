@@ -55,6 +55,7 @@ from bayesduel.inference.variational_conditional import (
     step_from,
 )
 from bayesduel.system.arguments import Progress
+from bayesduel.system.cost import CostLimit
 from bayesduel.system.memory import AT_ONCE
 from bayesduel.system.threads import side_by_side
 
@@ -64,20 +65,11 @@ __all__ = ["LatentGaussian"]
 # Nats below the best node; lower bounds would let the interpolation overshoot. Draws are the same
 # with -30, and with -7.5 1,870 are effective in place of 1,890.
 FLOOR = -15.0
-# Factors made anew for draws, times the square of coefficients, about. With a quarter as many the
-# draws of 101 coefficients take 2.4 s in place of 3.7, and 1,757 are effective in place of 1,720.
-FACTORS = 2e7
-# Distinct values of the scales among draws, at least: an end of a 95 % interval of a scale then has
-# a Monte Carlo error of 0.19 standard deviations.
-FEWEST = 200
 SMALL = 300  # coefficients up to which three scales have a lattice, and more scattered nodes
-OVERSAMPLED = 8  # proposals of the scales for each draw: 1,890 effective, with two 1,874
 # Where draws of few coefficients are, nodes are added. With four scales 1,720 draws are effective;
 # with other values of any of these numbers (half and twice, about) 1,658 to 1,763 are.
-SCATTERINGS = 3  # rounds of more nodes; with one 1,659
 ADDED = 60  # nodes of a round
 BEYOND = 1.3  # distance of nodes from the middle over that of the draws; with 0.8 1,658
-ABOVE = 0.5  # nats above the best node that an interpolated bound may be
 TEMPER = 0.5  # power of the density from which the scales of wide draws are drawn
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 
@@ -97,7 +89,10 @@ class LatentGaussian(DensityApproximation):
 
     @classmethod
     def of(
-        cls, density: LinearPredictor, cells: Any, near: Mapping[str, np.ndarray] | None = None
+        cls,
+        density: LinearPredictor,
+        cells: Any,
+        near: Mapping[str, np.ndarray] | None = None,
     ) -> "LatentGaussian":
         """Return the approximation of a posterior, given its density.
 
@@ -114,7 +109,16 @@ class LatentGaussian(DensityApproximation):
         root = coordinates(layout, top)
 
         def at(nodes: list[Conditional], step: float) -> "LatentGaussian":
-            return cls(density.model, cells, density, layout, top, root, tuple(nodes), step)
+            return cls(
+                model=density.model,
+                cells=cells,
+                density=density,
+                layout=layout,
+                top=top,
+                root=root,
+                nodes=tuple(nodes),
+                step=step,
+            )
 
         q = len(top.phi)
         small = density.size <= SMALL
@@ -122,19 +126,23 @@ class LatentGaussian(DensityApproximation):
             nodes = lattice(layout, top, root)
             if nodes is not None:
                 return at(nodes, SPACING[q])
-        found = at(composite(layout, top, root), 0.0)
-        return found._with_more(rays(layout, top, root)) if small else found
+        nodes = composite(layout, top, root)
+        found = at(nodes, 0.0)
+        if not small:
+            return found
+        on_ridges = rays(layout, top, root)
+        return found._with_more(on_ridges)
 
     def _with_more(self, nodes: list[Conditional]) -> "LatentGaussian":
         """Return the same with these nodes, and with nodes where draws of the scales are."""
         rng = np.random.default_rng(0)
         found = self._joined(nodes)
         z, _ = found._split_normal(ADDED, rng)
-        found = found._joined(found._at(BEYOND * z))
-        for _ in range(SCATTERINGS):
+        found = found._with_nodes_at(BEYOND * z)
+        for _ in range(3):  # with one round, 1,659 draws are effective
             wide = replace(found, wide=True)
             z, _ = wide._scales(ADDED, rng)
-            found = found._joined(found._at(z))
+            found = found._with_nodes_at(z)
         return found
 
     @property
@@ -146,29 +154,30 @@ class LatentGaussian(DensityApproximation):
     @cached_property
     def _z(self) -> np.ndarray:
         """Coordinates of the nodes, (nodes, q)."""
-        middle = self.top.phi
-        away = np.array([node.phi - middle for node in self.nodes])
-        return away @ np.linalg.inv(self.root).T
+        phi = np.array([node.phi for node in self.nodes])
+        away = phi - self.top.phi
+        inverse = np.linalg.inv(self.root)
+        return away @ inverse.T
 
     def draw(
         self, n: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return `n` draws and their log density; see ``DensityApproximation.draw``."""
         size = self.density.size
-        n_distinct = n
-        if size <= SMALL and len(self.top.phi):
-            few = FACTORS // size**2
-            n_distinct = int(np.clip(few, FEWEST, n))
+        small = size <= SMALL
+        n_distinct = self._n_distinct(n)
         z, log_q = self._scales(n_distinct, rng)
         which = rng.permutation(np.arange(n) % n_distinct)
         z = z[which]
         log_q = log_q[which]
         phi = self.top.phi + z @ self.root.T
         apart = z[:, None, :] - self._z
-        place = (apart**2).sum(axis=2).argmin(axis=1)
-        parts = _groups(which if size <= SMALL else place)  # rows of draws with one factor
+        square = (apart**2).sum(axis=2)
+        nearest = square.argmin(axis=1)
+        parts = _groups(which if small else nearest)  # rows of draws with one factor
         if self.layout.crossed:
-            parts = _short(parts, max(1, AT_ONCE // size))
+            most = max(1, AT_ONCE // size)
+            parts = _short(parts, most)
         around = self._around(z, parts, rng)
         bent = cache(self._bent)
         x = np.empty((n, size), self.layout.kind)
@@ -177,20 +186,41 @@ class LatentGaussian(DensityApproximation):
             rows = parts[part]
             mean, normal, log_normal = around(part)
             first = rows[0]
-            arrow, step = self._factor(int(place[first]), phi[first], mean[0], bent)
+            arrow, step = self._factor(
+                int(nearest[first]),
+                phi[first],
+                mean[0],
+                bent,
+            )
             mean += step
-            x[rows] = mean + self.layout.draw(arrow, normal)
+            away = self.layout.draw(arrow, normal)
+            x[rows] = mean + away
             log_q[rows] += log_normal
             log_q[rows] += arrow.half_log_det
 
-        if size > SMALL:
-            side_by_side(fill, range(len(parts)))
-        else:
-            for part in range(len(parts)):
+        every = range(len(parts))
+        if small:
+            for part in every:
                 fill(part)
+        else:
+            side_by_side(fill, every)
         if self._chained:  # weights of 14 such logs with 315 to 620 coefficients certify none
             return x, phi, None
         return x, phi, log_q
+
+    def _n_distinct(self, n: int) -> int:
+        """Return how many of `n` draws have scales of their own.
+
+        Of few coefficients each value of the scales needs a factor. With a quarter as many the
+        draws of 101 coefficients take 2.4 s in place of 3.7, and 1,757 are effective in place of
+        1,720. With 200 values an end of a 95 % interval of a scale has a Monte Carlo error of 0.19
+        standard deviations.
+        """
+        size = self.density.size
+        if size > SMALL or not len(self.top.phi):
+            return n
+        limit = CostLimit(total=20_000_000, least=200, most=n)
+        return limit.times(size**2)
 
     def _around(
         self, z: np.ndarray, parts: list[np.ndarray], rng: np.random.Generator
@@ -204,9 +234,11 @@ class LatentGaussian(DensityApproximation):
 
             def own(part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 source = np.random.SFC64(int(seeds[part]))
+                own_rng = np.random.Generator(source)
                 rows = parts[part]
                 means = self._means(z[rows])
-                return means, *self._standard(len(rows), np.random.Generator(source))
+                normal, log_normal = self._standard(len(rows), own_rng)
+                return means, normal, log_normal
 
             return own
         means = self._means(z)
@@ -219,7 +251,11 @@ class LatentGaussian(DensityApproximation):
         return shared
 
     def _factor(
-        self, place: int, phi: np.ndarray, mean: np.ndarray, bent: Callable[[int], np.ndarray]
+        self,
+        place: int,
+        phi: np.ndarray,
+        mean: np.ndarray,
+        bent: Callable[[int], np.ndarray],
     ) -> tuple[Arrow, Any]:
         """Return the factored precision of draws near a node, and by how much their mean is off.
 
@@ -228,9 +264,10 @@ class LatentGaussian(DensityApproximation):
         """
         node = self.nodes[place]
         layout = self.layout
-        if self.density.size > SMALL:
+        density = self.density
+        if density.size > SMALL:
             return node.arrow, 0.0
-        prior = self.density.prior(phi)
+        prior = density.prior(phi)
         if len(layout.groups):
             arrow = layout.factor(node.bent, prior)
         else:
@@ -246,16 +283,19 @@ class LatentGaussian(DensityApproximation):
 
     def summary(self) -> dict[str, Any]:
         dims = self.model.dims | self.density.dims | {"score": ("arm",)}
-        found = named_parameters(self.density, self.top.x, self.top.phi)
+        top = self.top
+        found = named_parameters(self.density, top.x, top.phi)
         group: dict[str, Any] = {}
         for name, value in found.items():
-            group[f"{name}_mode"] = (dims.get(name, ()), value)
+            own = dims.get(name, ())
+            group[f"{name}_mode"] = (own, value)
         if "score" in found:
             cut = len(found["score"]) - 1
-            whole = self.top.arrow.covariance()
-            covariance = whole[:cut, :cut]
-            by_score = centre(covariance)
-            group["score_cov"] = (("arm", "opponent"), centre(by_score.T))
+            covariance = top.arrow.covariance()
+            free = covariance[:cut, :cut]
+            by_score = centre(free)
+            of_scores = centre(by_score.T)
+            group["score_cov"] = (("arm", "opponent"), of_scores)
         return group
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "LatentGaussian | None":
@@ -267,25 +307,27 @@ class LatentGaussian(DensityApproximation):
             return None
         if self.step or not len(self.top.phi):
             return replace(self, wide=True)
+        hyper = proposals.hyper
         rng = np.random.default_rng(len(self.nodes))
         chosen = resample(weights, ADDED, rng)
-        middle = weights @ proposals.hyper
-        away = proposals.hyper[chosen] - middle
+        middle = weights @ hyper
+        away = hyper[chosen] - middle
         phi = middle + BEYOND * away
         shift = phi - self.top.phi
         z = np.linalg.solve(self.root, shift.T).T
-        return self._joined(self._at(z))
+        return self._with_nodes_at(z)
 
-    def _at(self, z: np.ndarray) -> list[Conditional]:
-        """Return the conditionals at `z`, (n, q), where they differ and exist."""
+    def _with_nodes_at(self, z: np.ndarray) -> "LatentGaussian":
+        """Return the same with the conditionals at `z`, (n, q), where they differ and exist."""
         found = []
         for here in np.unique(z, axis=0):
             square = ((self._z - here) ** 2).sum(axis=1)
             nearest = self.nodes[square.argmin()]
             phi = self.top.phi + self.root @ here
             with suppress(FloatingPointError):
-                found.append(conditional_at(self.layout, phi, nearest))
-        return found
+                node = conditional_at(self.layout, phi, nearest)
+                found.append(node)
+        return self._joined(found)
 
     def _joined(self, nodes: list[Conditional]) -> "LatentGaussian":
         """Return the same with these nodes, too, but for what lies so low that it is a failure."""
@@ -303,7 +345,13 @@ class LatentGaussian(DensityApproximation):
         if not self._chained:
             return None
         return gibbs_of_conditional(
-            self.density, self.layout, self.top, self.root, len(proposals.x), rng, progress
+            self.density,
+            self.layout,
+            self.top,
+            self.root,
+            len(proposals.x),
+            rng,
+            progress,
         )
 
     def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -312,15 +360,17 @@ class LatentGaussian(DensityApproximation):
         normal = rng.standard_normal((n, size), dtype=self.layout.kind)
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
-            return normal, -0.5 * square - size / 2 * LOG_2PI
-        shrunk = rng.chisquare(FREEDOM, n)
-        stretch = np.sqrt(FREEDOM / shrunk)
+            constant = size / 2 * LOG_2PI
+            return normal, -0.5 * square - constant
+        chi_squared = rng.chisquare(FREEDOM, n)
+        stretch = np.sqrt(FREEDOM / chi_squared)
         student = normal * stretch[:, None]
         square = (student**2).sum(axis=1) / FREEDOM
         half = (FREEDOM + size) / 2
         constant = gammaln(half) - gammaln(FREEDOM / 2)
         constant -= size / 2 * np.log(FREEDOM * np.pi)
-        return student, constant - half * np.log1p(square)
+        kernel = half * np.log1p(square)
+        return student, constant - kernel
 
     @cached_property
     def _bounds(self) -> np.ndarray:
@@ -335,26 +385,46 @@ class LatentGaussian(DensityApproximation):
         if not self.step and not self.scattered:
             return self._split_normal(n, rng)
         fall = self._bounds - self._bounds.max()
-        known = fall if self.scattered else np.maximum(fall, FLOOR)
+        if self.scattered:
+            known = fall
+            power = TEMPER
+        else:
+            known = np.maximum(fall, FLOOR)
+            power = 0.8
         curve = interpolated(self._z, known)
-        power = TEMPER if self.scattered else 0.8
         weight = np.exp(power * fall) + 1e-4
         weight /= weight.sum()
-        node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
-        if self.scattered:
-            z = self._z[node] + rng.standard_normal((len(node), q))
-            square = _squared_distances(z, self._z)
-            kernel = np.exp(-0.5 * square)
-            log_proposed = np.log(kernel @ weight)
-        else:
-            within = rng.random((len(node), q)) - 0.5
-            z = self._z[node] + self.step * within
-            log_proposed = np.log(weight[node])
+        # with 2 n proposals 1,874 draws are effective, with 8 n 1,890
+        z, log_proposed = self._beside_nodes(8 * n, weight, rng)
         power = TEMPER if self.wide else 1.0
-        height = np.minimum(curve(z), ABOVE) * power
+        # between nodes the interpolated bound may be a little above the best node, no more
+        bound = np.minimum(curve(z), 0.5)
+        height = bound * power
         chance = normalised(height - log_proposed)
         kept = resample(chance, n, rng)
         return z[kept], height[kept]
+
+    def _beside_nodes(
+        self,
+        n: int,
+        weight: np.ndarray,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return `n` coordinates of the scales around nodes, (n, q), and their log density.
+
+        weight: of each node. A lattice is filled by cubes, other nodes are the means of normals.
+        """
+        places = self._z
+        node = rng.choice(len(weight), n, p=weight)
+        middle = places[node]
+        if not self.scattered:
+            within = rng.random(middle.shape) - 0.5
+            return middle + self.step * within, np.log(weight[node])
+        away = rng.standard_normal(middle.shape)
+        z = middle + away
+        square = _squared_distances(z, places)
+        kernel = np.exp(-0.5 * square)
+        return z, np.log(kernel @ weight)
 
     def _split_normal(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a product of split normal densities, whose sides the axial nodes tell."""
@@ -364,8 +434,9 @@ class LatentGaussian(DensityApproximation):
         share_above = above / (above + below)
         ahead = rng.random((n, q)) < share_above
         normal = np.abs(rng.standard_normal((n, q)))
-        found = np.where(ahead, normal * above, -normal * below)
-        return found, -0.5 * (normal**2).sum(axis=1)
+        z = np.where(ahead, normal * above, -normal * below)
+        square = (normal**2).sum(axis=1)
+        return z, -0.5 * square
 
     def _side(self, sign: float) -> np.ndarray:
         """Return the deviation of each coordinate to one side of the middle, (q,).
@@ -373,18 +444,20 @@ class LatentGaussian(DensityApproximation):
         By the fall of the bound to nodes on the axis; 1 without such a node.
         """
         z = self._z
+        q = z.shape[1]
         distance = (z**2).sum(axis=1)
         middle = int(np.argmin(distance))
-        deviation = np.ones(z.shape[1])
-        for k in range(z.shape[1]):
+        fall = self._bounds[middle] - self._bounds
+        deviation = np.ones(q)
+        for k in range(q):
             others = np.delete(z, k, axis=1)
             on_axis = np.abs(others).sum(axis=1) < 1e-9
             away = sign * z[:, k]
             # One node at most: the design has one to each side, and rays leave the axes (in fits
             # with four scales, 25 to 69 nodes). Sides only place draws, which have weights.
             for node in np.flatnonzero(on_axis & (away > 1e-9)):
-                fall = self._bounds[middle] - self._bounds[node]
-                found = away[node] / np.sqrt(2 * max(fall, 1e-6))
+                curved = 2 * max(fall[node], 1e-6)
+                found = away[node] / np.sqrt(curved)
                 deviation[k] = np.clip(found, 0.3, 3.0)
         return deviation
 
@@ -410,13 +483,15 @@ def _short(parts: list[np.ndarray], most: int) -> list[np.ndarray]:
     """Return parts of rows of `most` rows at most, which fit the cache."""
     found = []
     for rows in parts:
-        found += [rows[start : start + most] for start in range(0, len(rows), most)]
+        cuts = range(most, len(rows), most)
+        found += np.split(rows, cuts)
     return found
 
 
 def _squared_distances(here: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Return the squared distances of points (n, q) and points (m, q), (n, m)."""
-    own = (here**2).sum(axis=1)[:, None]
+    own = (here**2).sum(axis=1)
     other = (there**2).sum(axis=1)
+    both = own[:, None] + other
     products = 2 * here @ there.T
-    return np.asarray(own + other - products)
+    return np.asarray(both - products)

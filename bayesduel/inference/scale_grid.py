@@ -23,10 +23,6 @@ __all__ = ["SPACING", "composite", "coordinates", "interpolated", "lattice", "ra
 # distance 154 nodes and 1,527 (0.72).
 NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)
 SPACING = (0.0, 0.75, 1.0, 1.4)
-# Of a lattice. The nodes above take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
-MOST_NODES = 600
-CORNERED = 5  # scales up to which a composite design has its corners: 2^5 are 32 more fits
-RAY = 12.0  # longest one from the top along a scale's logarithm; 24 changes nothing
 
 
 def coordinates(layout: Layout, top: Conditional) -> np.ndarray:
@@ -36,11 +32,14 @@ def coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     q = len(top.phi)
     step = 0.1
     bend = np.zeros((q, q))
-    for k, unit in enumerate(np.eye(q)):
-        ahead = conditional_at(layout, top.phi + step * unit, top, sloped=True)
+    for k in range(q):
+        phi = top.phi.copy()
+        phi[k] += step
+        ahead = conditional_at(layout, phi, top, sloped=True)
         fall = top.slope - ahead.slope
         bend[k] = fall / step
-    return _root((bend + bend.T) / 2)
+    symmetric = (bend + bend.T) / 2
+    return _root(symmetric)
 
 
 def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
@@ -48,20 +47,23 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 
     A conditional where these are the same takes a fraction of the time.
     """
-    bend = curvature(layout, top) if top.bend is None else top.bend
+    bend = top.bend
+    if bend is None:
+        bend = curvature(layout, top)
     slow = slow_scales(layout, top.phi).any(axis=1)
+    fast = ~slow
     n_slow = int(slow.sum())
     whole = _root(bend)
     covariance = whole @ whole.T
-    fast = ~slow
     of_groups = covariance[np.ix_(slow, slow)]
-    values, vectors = np.linalg.eigh(of_groups)
-    size = np.sqrt(values)
     across = covariance[np.ix_(fast, slow)]
     bend_border = bend[np.ix_(fast, fast)]
+    values, vectors = np.linalg.eigh(of_groups)
+    size = np.sqrt(values)
+    by_groups = across @ (vectors / size)
     root = np.zeros_like(bend)
     root[slow, :n_slow] = vectors * size
-    root[fast, :n_slow] = across @ (vectors / size)
+    root[fast, :n_slow] = by_groups
     root[fast, n_slow:] = _root(bend_border)
     return root
 
@@ -81,26 +83,31 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
     q = len(top.phi)
     if q == 0:
         return [top]
-    found = {(0,) * q: top}
-    edge = [(0,) * q]
+    middle = (0,) * q
+    found = {middle: top}
+    edge = [middle]
     best = top.bound
+    scaled = SPACING[q] * root
     while edge:
         ahead = []
         for place in edge:
+            here = found[place]
             for axis, sign in product(range(q), (1, -1)):
                 beside = _moved(place, axis, sign)
-                negligible = best - NEGLIGIBLE[q]
-                if beside in found or found[place].bound < negligible:
+                negligible = here.bound < best - NEGLIGIBLE[q]
+                if beside in found or negligible:
                     continue
                 z = np.array(beside, dtype=float)
-                behind = found.get(_moved(place, axis, -sign))
-                near = _foreseen(found[place], behind)
-                node = conditional_at(layout, top.phi + SPACING[q] * root @ z, near)
+                phi = top.phi + scaled @ z
+                opposite = _moved(place, axis, -sign)
+                near = _foreseen(here, found.get(opposite))
+                node = conditional_at(layout, phi, near)
                 found[beside] = node
                 best = max(best, node.bound)
                 ahead.append(beside)
         edge = ahead
-        if len(found) > MOST_NODES:
+        # 330 nodes (see above) take 1.6 s; scattered ones, which they would have with 300, 3.5 s.
+        if len(found) > 600:
             return None
     return list(found.values())
 
@@ -120,8 +127,8 @@ def _foreseen(node: Conditional, behind: Conditional | None) -> Conditional:
     if behind is None:
         return node
     mean = 2 * node.x - behind.x
-    variance = node.variance**2 / np.maximum(behind.variance, 1e-12)
-    return node._replace(x=mean, variance=variance)
+    before = np.maximum(behind.variance, 1e-12)
+    return node._replace(x=mean, variance=node.variance**2 / before)
 
 
 def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
@@ -129,18 +136,22 @@ def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condit
     q = len(top.phi)
     reach = 1.1  # of corners along each axis; nodes on the axes are as far from the top
     places = []
+    distance = reach * np.sqrt(q)
     for unit in np.eye(q):
-        on_axis = reach * np.sqrt(q) * unit
+        on_axis = distance * unit
         places += [on_axis, -on_axis]
-    if q <= CORNERED:
-        corners = product((1.0, -1.0), repeat=q)
-        places += [reach * np.array(signs) for signs in corners]
+    if q <= 5:  # corners of five scales are 32 more fits
+        for signs in product((1.0, -1.0), repeat=q):
+            corner = reach * np.array(signs)
+            places.append(corner)
 
     def node(place: np.ndarray) -> Conditional:
-        return conditional_at(layout, top.phi + root @ place, top)
+        phi = top.phi + root @ place
+        return conditional_at(layout, phi, top)
 
-    nodes = side_by_side(node, places) if layout.crossed else map(node, places)
-    return [top, *nodes]
+    if layout.crossed:
+        return [top, *side_by_side(node, places)]
+    return [top, *map(node, places)]
 
 
 def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
@@ -156,17 +167,23 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
     for k, sign in product(range(q), (1.0, -1.0)):
         variance = covariance[k, k]
         size = SPACING[3] * variance**0.5
+        others = np.arange(q) != k
+        inner = bend[np.ix_(others, others)]
         here = top
         step = sign * covariance[k] / variance
-        others = np.arange(q) != k
-        while here.bound > lowest and abs(here.phi[k] - top.phi[k]) < RAY:
-            ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
-            inner = bend[np.ix_(others, others)]
-            better = np.zeros(q)
-            better[others] = np.linalg.solve(inner, ahead.slope[others])
-            length = float(np.sqrt(better @ bend @ better))
-            better /= max(1.0, length)
-            ahead = conditional_at(layout, ahead.phi + better, ahead)
+        while here.bound > lowest:
+            along = here.phi[k] - top.phi[k]
+            if abs(along) >= 12:  # in the scale's logarithm; 24 changes nothing
+                break
+            secant = here.phi + size * step
+            ahead = conditional_at(layout, secant, here, sloped=True)
+            slope = ahead.slope[others]
+            newton = np.zeros(q)
+            newton[others] = np.linalg.solve(inner, slope)
+            squared_length = newton @ bend @ newton
+            length = float(np.sqrt(squared_length))
+            newton /= max(1.0, length)
+            ahead = conditional_at(layout, secant + newton, ahead)
             step = (ahead.phi - here.phi) / size
             here = ahead
             found.append(here)
@@ -181,7 +198,12 @@ def interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
     given: dict[str, Any] = {"kernel": "linear", "degree": 0}
     if n >= 6:
         n_terms = (q + 1) * (q + 2) // 2  # of a quadratic polynomial
-        given = {"kernel": "cubic", "degree": 2 if n > 2 * n_terms else 1}
+        enough = n > 2 * n_terms
+        given = {"kernel": "cubic", "degree": 2 if enough else 1}
     shares = RBFInterpolator(z, np.eye(n), **given)  # of the nodes' values, which are many
-    kind = values.dtype
-    return lambda at: shares(at).astype(kind, copy=False) @ values
+
+    def at_points(points: np.ndarray) -> np.ndarray:
+        weights = shares(points).astype(values.dtype, copy=False)
+        return np.asarray(weights @ values)
+
+    return at_points

@@ -36,21 +36,13 @@ from bayesduel.system.cost import CostLimit
 
 __all__ = ["ScoreDraws", "SparseGaussian"]
 
-# Figures are of 15,000 votes of 3,000 arms, 4,000 draws, which take 1.4 s; shifts are in standard
-# deviations.
+# Figures here and below are of 15,000 votes of 3,000 arms, 4,000 draws, which take 1.4 s; shifts
+# are in standard deviations.
 BLOCK = 64  # draws solved for together; with 16 a fit takes 1.9 s
 # Perturbed solutions for variances while the approximation is fitted. Of one arm the variance
 # beyond that of its own duels then has a relative error of 35 % with 16 and 18 % with 64, (2 /
 # n)^0.5; the errors of arms are independent.
 PROBES = CostLimit(total=200_000, least=16, most=64)
-INNER = 6  # steps at one value of the scale, at most; with 3 the scale shifts by 0.006
-ROUNDS = 12  # values of the scale, at most: secant steps of up to 0.25 from a start by moments
-# How close the mode of the log scale should be, in standard deviations. With a quarter nothing
-# changes, with four times of it the scale shifts by 0.08.
-CLOSE = 0.02
-# Gain of a step, an arm, in nats, below which the mean is found. With a tenth nothing changes, with
-# ten times of it the scale shifts by 0.005, with a thousand times by 0.06.
-STILL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +77,11 @@ class SparseGaussian:
 
     @classmethod
     def of(
-        cls, graph: ComparisonGraph, scale: float | None, typical: float, rng: np.random.Generator
+        cls,
+        graph: ComparisonGraph,
+        scale: float | None,
+        typical: float,
+        rng: np.random.Generator,
     ) -> "SparseGaussian":
         """Return the approximation of the posterior of scores on a graph.
 
@@ -95,21 +91,25 @@ class SparseGaussian:
         Raises FloatingPointError if some iteration does not converge.
         """
         seed = int(rng.integers(2**63))
-        start = 0.0 if scale is None else float(np.log(scale))
-        found = cls(
+        log_scale = 0.0 if scale is None else float(np.log(scale))
+        by_arm = np.zeros(graph.n_arms)
+        by_column = np.zeros(len(graph.tightness))
+        start = cls(
             graph=graph,
             typical=typical if scale is None else None,
-            mean=np.zeros(graph.n_arms),
-            effect=np.zeros(len(graph.tightness)),
+            mean=by_arm,
+            effect=by_column,
             precision=graph.bordered(graph.n / 4, 1.0),
-            variance=np.zeros(graph.n_arms),
-            log_scale=start,
+            variance=by_arm,
+            log_scale=log_scale,
             log_scale_sd=0.0,
-            along=np.zeros(graph.n_arms),
-            effect_along=np.zeros(len(graph.tightness)),
-        )._at_mode()
-        found = found._at(start, seed, probed=2)
-        return found if scale is not None else found._with_scale(seed)
+            along=by_arm,
+            effect_along=by_column,
+        )
+        found = start._at_mode()._at(log_scale, seed, probed=2)
+        if scale is not None:
+            return found
+        return found._with_scale(seed)
 
     @property
     def scale(self) -> float:
@@ -120,6 +120,11 @@ class SparseGaussian:
     def score(self) -> np.ndarray:
         """The mean of the centred scores, shape (K,)."""
         return np.asarray(self.mean - self.mean.mean())
+
+    @property
+    def score_along(self) -> np.ndarray:
+        """How the centred scores move with the logarithm of the scale, shape (K,)."""
+        return np.asarray(self.along - self.along.mean())
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -137,75 +142,83 @@ class SparseGaussian:
         """Return `n` draws of the scores, the coefficients and the scale."""
         n_arms = self.graph.n_arms
         score = np.empty((n, n_arms), dtype=np.float32)
-        starts = range(0, n, BLOCK)
-        sources = rng.spawn(len(starts))
+        blocks = np.split(score, range(BLOCK, n, BLOCK))
+        sources = rng.spawn(len(blocks))
 
-        def fill(k: int) -> np.ndarray:
-            start = starts[k]
-            here = score[start : start + BLOCK]
-            drawn, square = self._perturbed(len(here), sources[k])
-            here[:] = drawn.T
+        def fill(block: np.ndarray, source: np.random.Generator) -> np.ndarray:
+            drawn, square = self._perturbed(len(block), source)
+            block[:] = drawn.T
             return square
 
         squares = np.zeros(n_arms)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for done, square in enumerate(pool.map(fill, range(len(starts))), 1):
+            filled = pool.map(fill, blocks, sources)
+            for done, square in enumerate(filled, 1):
                 squares += square
                 if progress is not None:
-                    progress(done / len(starts))
+                    progress(done / len(blocks))
         own = self.precision.scores.conditional_variance
         error = self._standard_error(own + squares / n)
-        level = np.clip(stratified(n, rng), 1e-12, 1 - 1e-12)
-        away = self.log_scale_sd * ndtri(level)
-        middle = self.score
-        along = self.along - self.along.mean()
+        level = stratified(n, rng)
+        inside = np.clip(level, 1e-12, 1 - 1e-12)  # quantiles of 0 and 1 are infinite
+        away = self.log_scale_sd * ndtri(inside)
         root = np.linalg.cholesky(self.precision.covariance)
         standard = rng.standard_normal((n, len(self.effect)))
         effect = standard @ root.T
-        score -= score.mean(axis=1, keepdims=True)
-        score += np.outer(away, along).astype(np.float32)
         by_effects = effect @ self.precision.along.T
+        by_scale = np.outer(away, self.score_along)
+        score -= score.mean(axis=1, keepdims=True)
+        score += by_scale.astype(np.float32)
         score -= by_effects.astype(np.float32)
-        score -= score.mean(axis=0)
-        factor = error / np.maximum(_deviation(score), 1e-30)
-        score *= factor.astype(np.float32)
-        score += middle.astype(np.float32)
+        _stretch(score, error)
+        score += self.score.astype(np.float32)
         score -= score.mean(axis=1, keepdims=True)
         effect += np.outer(away, self.effect_along)
-        effect -= effect.mean(axis=0)
-        effect *= self.effect_error / np.maximum(_deviation(effect), 1e-30)
-        scale = np.exp(self.log_scale + away)
-        return ScoreDraws(score, scale, error, effect + self.effect)
+        _stretch(effect, self.effect_error)
+        return ScoreDraws(
+            score=score,
+            scale=np.exp(self.log_scale + away),
+            standard_error=error,
+            effect=effect + self.effect,
+        )
 
     def averaged(self) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and weight of each cell, averaged over the distribution of its predictor."""
         graph = self.graph
+        middle = graph.eta(self.mean, self.effect)
+        sd = np.sqrt(self._spread())
+        chance = np.zeros_like(middle)
+        curve = np.zeros_like(middle)
+        for node, mass in zip(NODES, WEIGHTS, strict=True):
+            eta = middle + node * sd
+            here = expit(eta)
+            weighted = mass * here
+            chance += weighted
+            curve += weighted * (1 - here)
+        expected = graph.n * chance
+        return graph.points - expected, graph.n * curve
+
+    def _spread(self) -> np.ndarray:
+        """Return the variance of each cell's predictor, (cells,)."""
+        graph = self.graph
         precision = self.precision
         variance = self.variance
-        middle = graph.eta(self.mean, self.effect)
         first = graph.first
         second = graph.second
         diagonal = precision.scores.diagonal
         weight = precision.scores.weight[graph.pair]
-        shared = weight / (diagonal[first] * diagonal[second])
-        spread = variance[first] + variance[second] - 2 * shared
-        reach = graph.columns - graph.difference(precision.along)
+        covariance = weight / (diagonal[first] * diagonal[second])  # to the first order
+        both = variance[first] + variance[second]
+        spread = both - 2 * covariance
+        along = graph.difference(precision.along)
+        reach = graph.columns - along
         spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
-        sd = np.sqrt(np.maximum(spread, 0))
-        chance = np.zeros_like(middle)
-        curve = np.zeros_like(middle)
-        for node, mass in zip(NODES, WEIGHTS, strict=True):
-            here = expit(middle + node * sd)
-            chance += mass * here
-            curve += mass * here * (1 - here)
-        slope = graph.points - graph.n * chance
-        return slope, graph.n * curve
+        return np.maximum(spread, 0)
 
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
         """Return standard errors from variances of centred scores given the coefficients."""
-        along = self.along - self.along.mean()
         whole = np.maximum(variance + self.precision.added, 1e-12)
-        of_scale = (self.log_scale_sd * along) ** 2
+        of_scale = (self.log_scale_sd * self.score_along) ** 2
         return np.sqrt(whole + of_scale)
 
     def _perturbed(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -222,9 +235,10 @@ class SparseGaussian:
         right /= precision.diagonal[:, None].astype(np.float32)
         conditional = drawn - right
         squares = np.einsum("ij,ij->i", conditional, conditional, dtype=float)
-        share = precision.tau / precision.diagonal
+        tau = precision.tau
+        share = tau / precision.diagonal
         of_mean = (1 - share) ** 2 - 1
-        known = n * of_mean / (precision.tau * len(drawn))
+        known = n * of_mean / (tau * len(drawn))
         return drawn, squares + known
 
     # -- fitting, in calling order -------------------------------------------------------------
@@ -236,18 +250,19 @@ class SparseGaussian:
         found = self
         value = self._log_density()
         for _ in range(50):
-            chance = expit(graph.eta(found.mean, found.effect))
+            eta = graph.eta(found.mean, found.effect)
+            chance = expit(eta)
             expected = graph.n * chance
             right, other = found._gradient(graph.points - expected)
-            precision = graph.bordered(expected * (1 - chance), tau)
+            weight = expected * (1 - chance)
+            precision = graph.bordered(weight, tau)
             step, turn = precision.solve(right, other)
-            gain = float(right @ step + other @ turn)
+            gain = right @ step + other @ turn
             length = 1.0
             while True:
-                moved = replace(
-                    found, mean=found.mean + length * step, effect=found.effect + length * turn
-                )
-                if (better := moved._log_density()) >= value or length <= 1e-6:
+                moved = found._moved(length * step, length * turn)
+                better = moved._log_density()
+                if better >= value or length <= 1e-6:
                     break
                 length /= 2
             found = replace(moved, precision=precision)
@@ -256,22 +271,36 @@ class SparseGaussian:
                 break
         return replace(found, variance=precision.scores.conditional_variance)
 
+    def _moved(self, step: np.ndarray, turn: np.ndarray) -> "SparseGaussian":
+        """Return the same with other means of the scores, (K,), and of the coefficients, (p,)."""
+        return replace(
+            self,
+            mean=self.mean + step,
+            effect=self.effect + turn,
+        )
+
     def _log_density(self) -> float:
         graph = self.graph
-        eta = graph.eta(self.mean, self.effect)
+        mean = self.mean
+        effect = self.effect
+        eta = graph.eta(mean, effect)
         log_normaliser = np.logaddexp(0, eta)
         value = graph.points @ eta - graph.n @ log_normaliser
-        value -= graph.tightness @ self.effect**2 / 2
-        squares = self.mean @ self.mean
-        return float(value - squares / (2 * self.scale**2))
+        value -= graph.tightness @ effect**2 / 2
+        twice_variance = 2 * self.scale**2
+        return float(value - mean @ mean / twice_variance)
+
+    @property
+    def _tau(self) -> float:
+        """The prior precision of a score."""
+        return float(np.exp(-2 * self.log_scale))
 
     def _gradient(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient in scores and coefficients, given that in each predictor."""
         graph = self.graph
-        tau = float(np.exp(-2 * self.log_scale))
-        score = graph.pull(slope) - tau * self.mean
-        effect = graph.columns.T @ slope - graph.tightness * self.effect
-        return score, effect
+        score = graph.pull(slope) - self._tau * self.mean
+        pulled = graph.columns.T @ slope
+        return score, pulled - graph.tightness * self.effect
 
     def _at(self, log_scale: float, seed: int, *, probed: int = 1) -> "SparseGaussian":
         """Return the approximation given a scale, from this one.
@@ -282,28 +311,27 @@ class SparseGaussian:
         """
         found = replace(self, log_scale=log_scale)
         graph = self.graph
-        tau = float(np.exp(-2 * log_scale))
+        tau = found._tau
         remote = self.variance - self.precision.scores.conditional_variance
         probes = PROBES.times(graph.n_arms)
-        for k in range(INNER):
+        for k in range(6):  # with 3 the scale shifts by 0.006
             slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
             step, turn = precision.solve(right, other)
             own = precision.scores.conditional_variance
-            found = replace(
-                found,
-                mean=found.mean + step,
-                effect=found.effect + turn,
-                precision=precision,
-                variance=own + remote,
-            )
+            moved = found._moved(step, turn)
+            found = replace(moved, precision=precision, variance=own + remote)
             if k < probed:
                 rng = np.random.default_rng(seed)
                 _, squares = found._perturbed(probes, rng)
                 remote = squares / probes
                 found = replace(found, variance=own + remote)
-            elif right @ step + other @ turn < STILL * graph.n_arms:
+                continue
+            gain = right @ step + other @ turn
+            # In nats. With a tenth of 1e-7 per arm nothing changes, with ten times of it the scale
+            # shifts by 0.005, with a thousand times by 0.06.
+            if gain < 1e-7 * graph.n_arms:
                 break
         return found
 
@@ -313,39 +341,44 @@ class SparseGaussian:
         found = self
         slope = self._scale_slope()
         curvature = 0.5 * n_arms
-        for _ in range(ROUNDS):
-            move = float(np.clip(slope / curvature, -0.25, 0.25))
-            if abs(move) < CLOSE / curvature**0.5:
+        most = 2 * n_arms
+        for _ in range(12):  # from a start by moments
+            newton = slope / curvature
+            move = float(np.clip(newton, -0.25, 0.25))
+            # In standard deviations. With a quarter of 0.02 nothing changes, with four times of it
+            # the scale shifts by 0.08.
+            if abs(move) < 0.02 / curvature**0.5:
                 break
-            last = found
             before = slope
-            found = last._at(last.log_scale + move, seed)
+            found = found._at(found.log_scale + move, seed)
             slope = found._scale_slope()
             secant = (before - slope) / move
-            curvature = float(np.clip(secant, 0.05 * n_arms, 2 * n_arms))
+            curvature = float(np.clip(secant, 0.05 * n_arms, most))
         sd = curvature**-0.5
         ahead = found._at(found.log_scale + sd, seed)
         behind = found._at(found.log_scale - sd, seed)
+        apart = 2 * sd
         fall = behind._scale_slope() - ahead._scale_slope()
-        secant = fall / (2 * sd)
-        curvature = float(np.clip(secant, 0.02 * n_arms, 2 * n_arms))
+        secant = fall / apart
+        curvature = float(np.clip(secant, 0.02 * n_arms, most))
         return replace(
             found,
             log_scale_sd=curvature**-0.5,
-            along=(ahead.mean - behind.mean) / (2 * sd),
-            effect_along=(ahead.effect - behind.effect) / (2 * sd),
+            along=(ahead.mean - behind.mean) / apart,
+            effect_along=(ahead.effect - behind.effect) / apart,
         )
 
     def _scale_slope(self) -> float:
         """Return the slope in log scale of the lower bound of the scale's log density."""
         assert self.typical is not None
         squared = self.scale**2
-        n_arms = self.graph.n_arms
+        n_free = self.graph.n_arms - 1
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
-        expected = (score @ score + variance) / squared
+        expected_squares = score @ score + variance
+        expected = expected_squares / squared
         of_prior = squared / self.typical**2
-        return float(expected - (n_arms - 1) - of_prior + 1)
+        return float(expected - n_free - of_prior + 1)
 
 
 def _column_means(block: np.ndarray) -> np.ndarray:
@@ -354,7 +387,10 @@ def _column_means(block: np.ndarray) -> np.ndarray:
     return means.astype(np.float32)
 
 
-def _deviation(score: np.ndarray) -> np.ndarray:
-    """Return the standard deviation of columns whose mean is 0."""
-    squares = np.einsum("ij,ij->j", score, score, dtype=float)
-    return np.sqrt(squares / len(score))
+def _stretch(draws: np.ndarray, error: np.ndarray) -> None:
+    """Give each column the mean 0 and this standard deviation, in place."""
+    draws -= draws.mean(axis=0)
+    squares = np.einsum("ij,ij->j", draws, draws, dtype=float)
+    deviation = np.sqrt(squares / len(draws))
+    stretch = error / np.maximum(deviation, 1e-30)
+    draws *= stretch.astype(draws.dtype)

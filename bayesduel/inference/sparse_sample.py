@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import PosteriorDraws, chains_joined
 from bayesduel.inference.linear_predictor import split_blocks
 from bayesduel.inference.mixing import bulk_ess
 from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
@@ -23,7 +23,6 @@ __all__ = ["effect_lengths", "sample_gibbs", "sample_variational"]
 
 # Sweeps of each Gibbs chain that are not counted: it starts from a draw of the normal fit.
 BURN_IN = 100
-MEASURED = 200  # arms whose effective draws are measured
 
 
 def sample_variational(
@@ -48,7 +47,7 @@ def sample_variational(
     drawn = found.draw(n, rng, source.part(0.4, 0.7))
     certificate = gibbs_certificate(found, n, rng, source.part(0.7, 1.0))
     blocks = effect_lengths(model, cells)
-    posterior: dict[str, np.ndarray] = {"score": drawn.score}
+    posterior = {"score": drawn.score}
     posterior |= split_blocks(drawn.effect, blocks)
     if found.typical is not None:
         posterior["scale"] = drawn.scale
@@ -57,12 +56,19 @@ def sample_variational(
         "score_se": ("arm", drawn.standard_error),
     }
     for name, value in split_blocks(found.effect, blocks).items():
-        extra[f"{name}_mode"] = (model.dims.get(name, ()), value)
+        dims = model.dims.get(name, ())
+        extra[f"{name}_mode"] = (dims, value)
     extra["gibbs_shift"] = ((), certificate.shift)
     extra["gibbs_spread"] = ((), certificate.spread)
     extra["gibbs_scale_shift"] = ((), certificate.scale_shift)
-    kept = model.log_likelihood(posterior, cells) if log_likelihood else None
-    return PosteriorDraws(posterior, {}, kept, certificate, extra, found)
+    return PosteriorDraws(
+        posterior,
+        {},
+        model.log_likelihood(posterior, cells) if log_likelihood else None,
+        certificate,
+        extra,
+        found,
+    )
 
 
 def sample_gibbs(
@@ -85,14 +91,21 @@ def sample_gibbs(
     source.reached(0.1)
     graph = start.graph
     at = start.draw(chains, rng)
-    score = np.empty((chains, draws, graph.n_arms), dtype=np.float32)
+    n_arms = graph.n_arms
+    n_effects = len(start.effect)
+    score = np.empty((chains, draws, n_arms), dtype=np.float32)
     scale = np.empty((chains, draws))
-    effect = np.empty((chains, draws, at.effect.shape[1]))
+    effect = np.empty((chains, draws, n_effects))
+    part = source.part(0.1, 1.0)
     sweeps = BURN_IN + draws
     for c in range(chains):
-        begin = at.score[c].astype(float)
-        log_scale = float(np.log(at.scale[c]))
-        chain = GibbsChain(graph, start.typical, begin, log_scale, at.effect[c])
+        chain = GibbsChain(
+            graph,
+            start.typical,
+            at.score[c].astype(float),
+            float(np.log(at.scale[c])),
+            at.effect[c],
+        )
         for k in range(-BURN_IN, draws):
             chain.sweep(rng)
             if k >= 0:
@@ -100,29 +113,35 @@ def sample_gibbs(
                 scale[c, k] = np.exp(chain.log_scale)
                 effect[c, k] = chain.effect
             done = c * sweeps + k + BURN_IN + 1
-            source.reached(0.1 + 0.9 * done / (chains * sweeps))
-    flat_score = score.reshape(-1, graph.n_arms)
-    posterior: dict[str, np.ndarray] = {"score": flat_score}
-    flat = effect.reshape(draws * chains, -1)
+            part(done / (chains * sweeps))
+    n_draws = draws * chains
+    posterior = {"score": chains_joined(score)}
+    flat = effect.reshape(n_draws, n_effects)
     posterior |= split_blocks(flat, effect_lengths(model, cells))
     if start.typical is not None:
-        posterior["scale"] = scale.reshape(-1)
+        posterior["scale"] = scale.ravel()
     unknown = float("nan")
     certificate = Certificate(
         khat=unknown,
         effective=_effective(score, graph.duels),
-        n_draws=draws * chains,
+        n_draws=n_draws,
         tails=Tails(unknown, unknown, 0),
     )
-    kept = model.log_likelihood(posterior, cells) if log_likelihood else None
-    return PosteriorDraws(posterior, {}, kept, certificate, approximation=start)
+    return PosteriorDraws(
+        posterior,
+        {},
+        model.log_likelihood(posterior, cells) if log_likelihood else None,
+        certificate,
+        approximation=start,
+    )
 
 
 def effect_lengths(model: Any, cells: Any) -> dict[str, int | None]:
     """Return the length of each coefficient beside the scores, by name; None of a number."""
     found: dict[str, int | None] = {}
     for name, (_, deviation) in fixed_effects(model, cells).items():
-        found[name] = None if np.ndim(deviation) == 0 else len(deviation)
+        is_number = np.ndim(deviation) == 0
+        found[name] = None if is_number else len(deviation)
     return found
 
 
@@ -137,8 +156,11 @@ def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndar
         if part in model.terms.arms:
             continue
         touches = part.design(cells.data)
-        deviation = np.asarray(part.deviation({}, cells.data, unit), dtype=float)
-        found[part.parameter] = (touches[0].value, deviation)
+        deviation = part.deviation({}, cells.data, unit)
+        found[part.parameter] = (
+            touches[0].value,
+            np.asarray(deviation, dtype=float),
+        )
     return found
 
 
@@ -154,19 +176,22 @@ class _Shares:
 
     def part(self, start: float, end: float) -> Callable[[float], None]:
         """Return a function to be called with the share of a part of the work."""
-        return lambda share: self.reached(start + (end - start) * share)
+        width = end - start
+        return lambda share: self.reached(start + width * share)
 
 
 def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
-    graph = ComparisonGraph.of(cells, fixed_effects(model, cells))
+    effects = fixed_effects(model, cells)
+    graph = ComparisonGraph.of(cells, effects)
     learned = model.scales.get("scale")
-    if learned is None:
-        return SparseGaussian.of(graph, model.terms.arms[0].scale, np.nan, rng)
-    return SparseGaussian.of(graph, None, learned.size, rng)
+    if learned is not None:
+        return SparseGaussian.of(graph, None, learned.size, rng)
+    fixed = model.terms.arms[0].scale
+    return SparseGaussian.of(graph, fixed, np.nan, rng)
 
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:
-    """Return the smallest effective number of draws over the arms with the most duels."""
-    measured = np.argsort(-duels, kind="stable")[:MEASURED]
-    busiest = score[:, :, measured].astype(float)
-    return float(bulk_ess(busiest).min())
+    """Return the smallest effective number of draws over the 200 arms with the most duels."""
+    busiest = np.argsort(-duels, kind="stable")
+    measured = score[:, :, busiest[:200]].astype(float)
+    return float(bulk_ess(measured).min())

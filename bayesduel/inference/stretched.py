@@ -41,17 +41,21 @@ def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
     found = dict(draws)
     own = "strength" if "strength" in found else "score"
     for name, weights in over.items():
-        mean = np.einsum("nli,l->ni", found[name], weights)
-        found[own] = found[own] + mean
+        deviations = found[name]
+        mean = np.einsum("nli,l->ni", deviations, weights)
         by_draw = mean[:, None]
-        found[name] = found[name] - by_draw
+        found[own] = found[own] + mean
+        found[name] = deviations - by_draw
         if "rating" in found:
             found["rating"] = found["rating"] + by_draw
     return found
 
 
 def stretched(
-    fit: xr.DataTree, model: Model, draws: Arrays, clustering: str
+    fit: xr.DataTree,
+    model: Model,
+    draws: Arrays,
+    clustering: str,
 ) -> dict[str, np.ndarray]:
     """Return the draws mapped around their mean to the covariance and tails of a clustering."""
     group = fit["clusters"]
@@ -59,9 +63,9 @@ def stretched(
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
     draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
+    known = _free(fit, model, draws)
     names = np.atleast_1d(group.attrs["blocks"])
     blocks = [str(name) for name in names]
-    known = _free(fit, model, draws)
     columns = [_by_draw(known[name]) for name in blocks]
     x = np.column_stack(columns)
     mean = x.mean(axis=0)
@@ -70,26 +74,31 @@ def stretched(
     stretch = np.linalg.solve(root.T, root_cluster.T)  # takes a quarter of solving for each draw
     away = (x - mean) @ stretch
     degrees = at["degrees_cluster"].to_numpy()
-    order = _mixing_order(fit, len(x))
     of_scores = at["score_degrees_cluster"].to_numpy()
+    level = _levels(fit, len(x))
     lengths = np.atleast_1d(group.attrs["lengths"])
     ends = np.cumsum(lengths)[:-1]
+    by_block = zip(
+        blocks,
+        np.split(mean, ends),
+        np.split(away, ends, axis=-1),
+        np.split(degrees, ends),
+        strict=True,
+    )
     found = dict(draws)
-    means = np.split(mean, ends)
-    deviations = np.split(away, ends, axis=-1)
-    degrees_by_block = np.split(degrees, ends)
-    for name, middle, part, own in zip(blocks, means, deviations, degrees_by_block, strict=True):
+    for name, middle, part, own in by_block:
         if name == "score_free":
-            of_arm = centre(part) * _heavier(of_scores, order)
-            level = of_arm.mean(axis=1, keepdims=True)
-            found["score"] = centre(middle) + of_arm - level
-        else:
-            # of a deviation, whose last axis is that of the arms, they are those of its arm
-            of_own_arm = np.resize(of_scores, len(own))
-            own = np.where(np.isnan(own), of_own_arm, own)
-            heavier = part * _heavier(own, order)
-            moved = middle + heavier
-            found[name] = moved.reshape(known[name].shape)
+            of_arm = centre(part) * _heavier(of_scores, level)
+            shift = of_arm.mean(axis=1, keepdims=True)
+            found["score"] = centre(middle) + of_arm - shift
+            continue
+        # of a deviation, whose last axis is that of the arms, they are those of its arm
+        of_own_arm = np.resize(of_scores, len(own))
+        unknown = np.isnan(own)
+        by_number = np.where(unknown, of_own_arm, own)
+        heavier = part * _heavier(by_number, level)
+        moved = middle + heavier
+        found[name] = moved.reshape(known[name].shape)
     labels = group["arm"].to_numpy()
     arms = tuple(str(label) for label in labels)
     if "score_free" not in blocks:
@@ -115,11 +124,9 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     say nothing: it is drawn from the prior.
     """
     found = dict(draws)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    columns = {}
-    for name, values in draws.items():
-        if name in model.scales:
-            columns[name] = _by_draw(values)
+    seed = int(fit.attrs["seed"])
+    rng = np.random.default_rng([seed, 1])
+    scales = {name: _by_draw(draws[name]) for name in model.scales if name in draws}
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -129,46 +136,58 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         centred = part.coefficients(draws)
         n, levels, n_arms = centred.shape
         mean = rng.standard_normal((n, levels))
-        for k in range(n):
-            one = {}
-            for name, values in columns.items():
-                _, width = values.shape
-                one[name] = values[k] if width > 1 else values[k, 0]
-            covariance = part.covariance(one, levels)
-            if covariance is None:
-                break
-            root = np.linalg.cholesky(covariance)
-            mean[k] = root @ mean[k]
-        deviation = np.asarray(part.deviation(columns, {}, 1.0))
+        _correlate(mean, part, scales)
+        deviation = np.asarray(part.deviation(scales, {}, 1.0))
         spread = deviation.reshape(-1, 1)
         of_mean = mean * spread / np.sqrt(n_arms)
         found[part.free] = centred + of_mean[..., None]
     return found
 
 
+def _correlate(normal: np.ndarray, part: Term, scales: Arrays) -> None:
+    """Correlate standard normal numbers (draws, levels), in place, as the levels of a term are.
+
+    scales: those of each draw, (draws, n) each.
+    """
+    for k, numbers in enumerate(normal):
+        own: dict[str, Any] = {}
+        for name, values in scales.items():
+            row = values[k]
+            own[name] = row[0] if len(row) == 1 else row
+        covariance = part.covariance(own, len(numbers))
+        if covariance is None:
+            return
+        root = np.linalg.cholesky(covariance)
+        normal[k] = root @ numbers
+
+
 def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the draws with those around the same means that a clustering of many arms has."""
     found = dict(draws)
-    level = _mixing_order(fit, len(draws["score"]))
+    level = _levels(fit, len(draws["score"]))
     for variable in map(str, at.data_vars):
         name = variable.removesuffix("_draw_cluster")
         if name == variable:
             continue
         degrees = at[f"{name}_degrees_cluster"].to_numpy()
         normal = at[variable].to_numpy()
-        away = normal * _heavier(degrees, level)
+        factor = _heavier(degrees, level)
+        away = normal * factor
         if name == "score":
             away -= away.mean(axis=1, keepdims=True)
         own = draws[name]
-        moved = own.mean(axis=0) + away.reshape(own.shape)
+        middle = own.mean(axis=0)
+        moved = middle + away.reshape(own.shape)
         found[name] = moved.astype(own.dtype)
     return found
 
 
-def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
+def _levels(fit: xr.DataTree, n: int) -> np.ndarray:
     """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
-    return (rng.permutation(n) + 0.5) / n
+    seed = int(fit.attrs["seed"])
+    rng = np.random.default_rng([seed, n])
+    order = rng.permutation(n)
+    return (order + 0.5) / n
 
 
 def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -177,13 +196,15 @@ def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
     Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
     """
     tenths = np.floor(degrees * 10) / 10
-    rounded = np.where(degrees < 10, tenths, np.floor(degrees))
+    whole = np.floor(degrees)
+    rounded = np.where(degrees < 10, tenths, whole)
     capped = np.minimum(rounded, 1e4)
     kinds, place = np.unique(capped, return_inverse=True)
     factors = []
     for df in kinds:
-        quantile = 2 * gammaincinv(df / 2, level)  # of chi-squared
-        factors.append(np.sqrt(df / quantile))
+        chi_squared = 2 * gammaincinv(df / 2, level)
+        factor = np.sqrt(df / chi_squared)
+        factors.append(factor)
     return np.stack(factors, axis=1)[:, place]
 
 

@@ -76,14 +76,16 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
     """Return the conditional at `phi`, from the mode by damped Newton steps; see below."""
     density = layout.density
     prior = density.prior(phi)
-    x = np.zeros(density.size) if start is None else start.copy()
+    x = np.zeros(density.size) if start is None else start
 
     def height(x: np.ndarray) -> float:
         eta = density.eta(x)
-        cells = density.likelihood(x, phi, eta[None])[0]
-        return float(cells.sum() - 0.5 * _square(prior, x))
+        cells = density.likelihood(x, phi, eta[None])
+        square = _square(prior, x)
+        return float(cells[0].sum() - 0.5 * square)
 
     value = height(x)
+    enough = CLOSE if layout.crossed else GAIN
     near = None
     bent = None
     for _ in range(200):
@@ -96,16 +98,20 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         else:
             step, _ = layout.step(found, prior, gradient, near)
         gain = float(gradient @ step)
-        length = 1.0
-        enough = CLOSE if layout.crossed else GAIN
         if gain < enough:
             break
         wanted = 1e-4 * gain
-        while (better := height(x + length * step)) < value + wanted * length:
+        length = 1.0
+        while True:
+            moved = x + length * step
+            better = height(moved)
+            # not `>=`: a density that is not a number ends the halving, too
+            if not better < value + wanted * length:
+                break
             length /= 2
             if length < 1e-8:
                 raise FloatingPointError("Newton's method found no ascent")
-        x = x + length * step
+        x = moved
         value = better
         largest = np.abs(x).max()
         if largest > 1e4 * max(density.unit, 1.0):
@@ -114,9 +120,15 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         bent = density.derivatives(x, phi)
         near = layout.factor(bent, prior)
     assert near is not None and bent is not None
-    variance = layout.spread(near)
-    no_slope = np.zeros(0)
-    here = Conditional(phi, x, near, variance, value, bent, no_slope)
+    here = Conditional(
+        phi=phi,
+        x=x,
+        arrow=near,
+        variance=layout.spread(near),
+        bound=value,
+        bent=bent,
+        slope=np.zeros(0),
+    )
     return conditional_at(layout, phi, here, sloped=True)
 
 
@@ -171,7 +183,7 @@ def conditional_at(
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
         if gain > far:  # that of the prior is known to be quadratic
-            rise = density.reach(step[None])[0]
+            [rise] = density.reach(step[None])
             by_cells = float(-found.bend @ rise**2)
             too_far = max(1.0, by_cells / far)
             step = step / too_far**0.5
@@ -186,16 +198,28 @@ def conditional_at(
             break
     if arrow is None or bent is None:
         raise FloatingPointError("Newton's method did not come close to the mean")
-    nowhere = np.full(len(phi), np.nan)
-    here = Conditional(phi, x, arrow, variance, np.nan, bent, nowhere)
-    here = here._replace(bound=_bound(density, here, prior))
-    return here._replace(slope=_slope(layout, here)) if sloped else here
+    here = Conditional(
+        phi=phi,
+        x=x,
+        arrow=arrow,
+        variance=variance,
+        bound=np.nan,
+        bent=bent,
+        slope=np.full(len(phi), np.nan),
+    )
+    bound = _bound(density, here, prior)
+    here = here._replace(bound=bound)
+    if not sloped:
+        return here
+    slope = _slope(layout, here)
+    return here._replace(slope=slope)
 
 
 def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
     """Return the evidence bound of a conditional, whose prior is given."""
     phi = here.phi
-    cells = density.likelihood(here.x, phi, _at_nodes(density, here))
+    eta = _at_nodes(density, here)
+    cells = density.likelihood(here.x, phi, eta)
     expected = float((WEIGHTS @ cells).sum())
     square = _square(prior, here.x)
     value = expected + prior.half_log_det - 0.5 * square
@@ -210,19 +234,20 @@ def _bound(density: LinearPredictor, here: Conditional, prior: Prior) -> float:
 def _at_nodes(density: LinearPredictor, here: Conditional) -> np.ndarray:
     """Return the predictor of each cell at the nodes of the quadrature, (nodes, cells)."""
     deviation = np.sqrt(here.variance)
-    return density.eta(here.x) + NODES[:, None] * deviation
+    away = NODES[:, None] * deviation
+    return density.eta(here.x) + away
 
 
 def _slope(layout: Layout, here: Conditional) -> np.ndarray:
     """Return the gradient of the bound in the hyperparameters, (q,), by differences."""
     expected = _expected(layout, here)
-    slope = []
-    for unit in STEP * np.eye(len(here.phi)):
-        ahead = expected(here.phi + unit)
-        behind = expected(here.phi - unit)
-        rise = ahead - behind
-        slope.append(rise / (2 * STEP))
-    return np.array(slope)
+    phi = here.phi
+    rise = []
+    for unit in STEP * np.eye(len(phi)):
+        ahead = expected(phi + unit)
+        behind = expected(phi - unit)
+        rise.append(ahead - behind)
+    return np.array(rise) / (2 * STEP)
 
 
 def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: np.ndarray) -> Any:
@@ -231,7 +256,13 @@ def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: 
     near: another conditional, whose predictors vary as much. arrow, prior: of this one.
     """
     density = layout.density
-    found = density.averaged(x, near.phi, NODES, WEIGHTS, near.variance)
+    found = density.averaged(
+        x,
+        near.phi,
+        NODES,
+        WEIGHTS,
+        near.variance,
+    )
     gradient = density.gradient(found, prior, x)
     return layout.solve(arrow, gradient)
 
@@ -256,9 +287,14 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     border = []
     groups = []
     turned = []
+
+    def second_difference(away: np.ndarray) -> float:
+        around = expected(phi + away) + expected(phi - away)
+        return around - 2 * middle
+
     for one in unit:
-        around = expected(phi + one) + expected(phi - one)
-        curved.append(around - 2 * middle)
+        second = second_difference(one)
+        curved.append(second)
         ahead = density.prior(phi + one)
         back = density.prior(phi - one)
         border_ahead, groups_ahead = layout.priors(ahead)
@@ -267,18 +303,17 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
         groups.append((groups_ahead - groups_back) / (2 * step))
         turn = back.pull(here.x) - ahead.pull(here.x)
         turned.append(turn / (2 * step))
+    squared = step**2
     for k in range(q):
-        bend[k, k] = -curved[k] / step**2
+        bend[k, k] = -curved[k] / squared
         for j in range(k):
             apart = curved[k] + curved[j]
             corners = apart
             on_border = (border[k] * border[j]).any()
             of_groups = (groups[k] * groups[j]).any()
             if on_border or of_groups:  # of one block
-                both = unit[k] + unit[j]
-                around = expected(phi + both) + expected(phi - both)
-                corners = around - 2 * middle
-            mixed = (apart - corners) / (2 * step**2)
+                corners = second_difference(unit[k] + unit[j])
+            mixed = (apart - corners) / (2 * squared)
             bend[k, j] = mixed
             bend[j, k] = mixed
     linear = np.array(turned)
@@ -291,7 +326,10 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
 
 
 def _yielded(
-    layout: Layout, here: Conditional, moved: np.ndarray, groups: list[np.ndarray]
+    layout: Layout,
+    here: Conditional,
+    moved: np.ndarray,
+    groups: list[np.ndarray],
 ) -> np.ndarray:
     """Return what the curvature loses, as cells bend less where predictors vary more, (q, q).
 
@@ -301,16 +339,24 @@ def _yielded(
     at = np.maximum(here.variance, 1e-12)  # it has a root
 
     def averaged(mass: np.ndarray) -> np.ndarray:
-        found = layout.density.averaged(here.x, here.phi, NODES, mass, here.variance)
+        found = layout.density.averaged(
+            here.x,
+            here.phi,
+            NODES,
+            mass,
+            here.variance,
+        )
         return found.bend
 
-    by_eta = averaged(WEIGHTS * NODES) / at**0.5
+    first = WEIGHTS * NODES
+    by_eta = averaged(first) / at**0.5
     second = WEIGHTS * (NODES**2 - 1) / 2
     by_variance = averaged(second) / at
     wider = np.array([layout.widened(here.arrow, one) for one in groups])
     mixed = (moved * by_eta) @ wider.T
     curved = (wider * by_variance) @ wider.T
-    return np.asarray((mixed + mixed.T + curved) / 2)
+    total = mixed + mixed.T + curved
+    return np.asarray(total / 2)
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
