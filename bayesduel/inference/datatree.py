@@ -106,7 +106,8 @@ def datatree(
     sampling = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
-        shaped = values.reshape(*layout, *values.shape[1:])
+        own_shape = values.shape[1:]
+        shaped = values.reshape(*layout, *own_shape)
         return ("chain", "draw", *names), shaped
 
     arms = np.array(log.arms, dtype=object)
@@ -302,7 +303,8 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             of_results = data["counts"].astype(kind)
             observed = {"outcome": (("cell", "result"), of_results)}
         else:
-            points = counts[:, 0] + counts[:, 2] / 2
+            half_ties = counts[:, 2] / 2
+            points = counts[:, 0] + half_ties
             observed = {"outcome": ("cell", points)}
     constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
     return {"observed_data": dataset(observed), "constant_data": constant}

@@ -130,8 +130,10 @@ class DefaultModel:
     def _with_terms(self, usual: str) -> Model:
         """Return the model of the response asked for, else the `usual` one, with the terms."""
         plain = named(usual if self.response == AUTO else self.response)
-        own = (SideAdvantage.name,) if self.side_advantage else ()
-        model: Model = reduce(add_term, (*self.terms, *own), plain)
+        words = list(self.terms)
+        if self.side_advantage:
+            words.append(SideAdvantage.name)
+        model: Model = reduce(add_term, words, plain)
         return model
 
     def _of_families(self, model: Model) -> Model:

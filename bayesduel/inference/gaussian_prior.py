@@ -60,8 +60,9 @@ class Piece(NamedTuple):
         if self.inverse is None:
             return self.tight * x
         root = np.sqrt(self.tight)
-        scaled = (root * x).reshape(len(self.inverse), -1)
-        turned = self.inverse @ scaled
+        scaled = root * x
+        along = scaled.reshape(len(self.inverse), -1)
+        turned = self.inverse @ along
         return root * turned.ravel()
 
 
@@ -107,7 +108,8 @@ class Prior:
                 factor = np.linalg.cholesky(piece.inverse)
                 turned = factor @ normal.reshape(len(factor), -1)
                 normal = turned.ravel()
-            found[piece.here] = np.sqrt(piece.tight) * normal
+            root = np.sqrt(piece.tight)
+            found[piece.here] = root * normal
         return found
 
 

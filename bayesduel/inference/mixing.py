@@ -142,7 +142,8 @@ def _autocovariance(draws: np.ndarray) -> np.ndarray:
     padded = 2 ** (2 * n - 1).bit_length()
     wave = np.fft.rfft(away, padded, axis=1)
     power = abs(wave) ** 2
-    products = np.fft.irfft(power, axis=1)[:, :n]
+    padded_products = np.fft.irfft(power, axis=1)
+    products = padded_products[:, :n]
     return np.asarray(products.mean(axis=0) / n)
 
 

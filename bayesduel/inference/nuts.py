@@ -115,7 +115,8 @@ def statistics_of(tree: "xr.DataTree") -> dict[str, np.ndarray]:
     for name in STATISTICS:
         if name in drawn:
             own = "lp" if name == "logp" else name
-            found[own] = drawn[name].to_numpy().reshape(-1)
+            by_chain = drawn[name].to_numpy()
+            found[own] = by_chain.reshape(-1)
     return found
 
 
@@ -179,11 +180,13 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     name = next((n for n in ("score", "theta") if n in posterior), "preference")
     if name == "preference":  # blades and chests are not identified, preferences are
         preference = model.preference(posterior)
-        first, second = np.triu_indices(preference.shape[-1], 1)
+        n_arms = preference.shape[-1]
+        first, second = np.triu_indices(n_arms, 1)
         values = preference[:, first, second]
     else:
         values = posterior[name]
-    draws = values.reshape(chains, len(values) // chains, -1)
+    of_each = len(values) // chains
+    draws = values.reshape(chains, of_each, -1)
     largest = float(np.nanmax(rhat(draws), initial=1.0))  # NaN: always the same, as a sure win
     effective = float(bulk_ess(draws).min())
     diverging = float(stats["diverging"].mean())
@@ -366,5 +369,6 @@ def well_informed(duels: Any) -> bool:
     noise = np.mean(1.0 / (information + 0.25))
     excess = float(np.var(logit) - noise)
     spread = max(excess, 0.0)
-    measured = int((information * spread > 4.0).sum())
-    return measured >= min(8, max(2, duels.n_arms / 2))
+    is_measured = information * spread > 4.0
+    half = max(2, duels.n_arms / 2)
+    return int(is_measured.sum()) >= min(8, half)

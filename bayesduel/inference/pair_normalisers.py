@@ -85,7 +85,8 @@ class PairNormalisers:
             other = self.kinds @ u[here, cut:].T / 4
             weight = np.zeros(score.shape[1])
             if tie is not None:
-                weight = np.exp(np.minimum(tie[here], LARGEST))
+                log_tie = np.minimum(tie[here], LARGEST)
+                weight = np.exp(log_tie)
             largest_score = np.abs(score).max(initial=0.0)
             largest_other = np.abs(other).max(initial=0.0)
             log_weight = math.log(2 + weight.max(initial=0.0))

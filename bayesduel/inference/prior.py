@@ -119,7 +119,8 @@ def _of_term(
         known = usual
         if not learned:
             known = f"Normal(mu=0, sigma={unlearned[k]:.4g})"
-        words.append((str(own or known), own is not None))
+        text = str(own or known)
+        words.append((text, own is not None))
     alike = len(set(words)) == 1
     if alike:
         return {name: words[0]}
@@ -252,7 +253,8 @@ def _log_said(
             deviation_of_families = np.asarray(known[FAMILY])
             variance = deviation_of_families[:, None] ** 2
             families = Families(member, variance)
-        return log_projected(away, np.broadcast_to(tight, away.shape), families)
+        by_draw = np.broadcast_to(tight, away.shape)
+        return log_projected(away, by_draw, families)
     n = len(said)
     rows = values.reshape(len(values), -1, n)
     total = np.zeros(len(rows))

@@ -206,7 +206,8 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     nothing = mass < 10 * np.finfo(float).eps
     mass[nothing] = 0.0
     theta = float(points @ mass / mass.sum())
-    shape = float(np.log1p(-theta * excess).mean())
+    logs = np.log1p(-theta * excess)
+    shape = float(logs.mean())
     prior_draws = 10  # of shape 1/2
     of_draws = n * shape
     khat = (of_draws + prior_draws / 2) / (n + prior_draws)
