@@ -36,6 +36,10 @@ __all__ = ["Check"]
 
 # Of a fit without a ranking, whose numbers are draws x arms x arms: 160 MB of them.
 DRAWS = CostLimit(total=20_000_000, least=200, most=2000)
+# Rows of counts and arms up to which NUTS fits cycles and covariates: beyond it takes many minutes,
+# which nobody asked for who asked for winners.
+CONTROLLED_CELLS = 20_000
+CONTROLLED_ARMS = 200
 NAN = float("nan")
 
 
@@ -320,8 +324,7 @@ class Check:
         cyclic = scored(model) + BladeChest()
         n_cells = len(cyclic.cells(self.duels))
         n_arms = self.duels.n_arms
-        # NUTS would take many minutes, which nobody asked for who asked for winners
-        if n_cells > 20_000 or n_arms > 200:
+        if n_cells > CONTROLLED_CELLS or n_arms > CONTROLLED_ARMS:
             return None, check_text.controlled_free_words(cyclic.name, n_cells, n_arms, self.noun)
         # No more draws than the preference matrix has: NUTS takes the time
         fitted = fit(self.duels, cyclic, draws=DRAWS.most, seed=self.seed, log_likelihood=False)
