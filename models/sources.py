@@ -18,12 +18,6 @@ from bayesduel.text import join, plural
 
 __all__ = ["Sources"]
 
-# Spread of the log odds at which a correlation of two is nearly uniform: log odds of a uniform
-# number have a standard deviation of pi / 3^0.5.
-UNIFORM = 1.8
-OWN = 1.0  # and of a source that has a taste of its own
-LIKE = 0.3, 4.0  # share of those that may be nearly the target or its opposite, and their spread
-
 
 @dataclass(frozen=True)
 class Sources(ByLevel, ArmTerm):
@@ -134,11 +128,19 @@ class Sources(ByLevel, ArmTerm):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        odds = Scale("log-normal", 1.0, UNIFORM, in_units=False)
+        # A correlation of two is nearly uniform: log odds of a uniform number have a standard
+        # deviation of pi / 3^0.5.
+        odds = Scale("log-normal", 1.0, 1.8, in_units=False)
         found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
         if not isinstance(self.target, str):
             return found | {"agreement": odds}
-        found["agreement"] = replace(odds, spread=OWN, tail=LIKE, dim=f"{self.by}_other")
+        found["agreement"] = replace(
+            odds,
+            spread=1.0,  # of a source that has a taste of its own
+            # Share of those that may be nearly the target or its opposite, and their spread
+            tail=(0.3, 4.0),
+            dim=f"{self.by}_other",
+        )
         if len(self.others) > 1:
             found["common"] = odds
         return found

@@ -14,16 +14,15 @@ __all__ = ["of_probit"]
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 ROOT_2 = math.sqrt(2.0)
-# Below it, chances are by their asymptotic series: six terms are right to 2e-14 there, and the
-# complementary error function vanishes only from -37 on.
-FAR = -30.0
 
 
 @compiled(error_model="numpy")
 def _log_chance(x: float) -> tuple[float, float]:
     """Return log Phi(x), and its derivative."""
     log_density = -0.5 * x * x - HALF_LOG_2PI
-    if x > FAR:
+    # Further out the asymptotic series: its six terms are right to 2e-14 there. The complementary
+    # error function vanishes only from -37 on.
+    if x > -30.0:
         chance = 0.5 * math.erfc(-x / ROOT_2)
         pull = math.exp(log_density) / chance
         return math.log(chance), pull

@@ -46,9 +46,6 @@ LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of th
 RANGE = log(25.0)  # the first nodes go from 0.1 to 2.5 times the scale of the prior
 # Nodes this far below the best, in log weight, are left as they are: 0.01 % of its weight.
 NEGLIGIBLE = 9.0
-# Arms up to which every duel takes a Newton step; of more, a rank-one update takes a K-th of its
-# time.
-WITHOUT_REFIT = 40
 STEP = 1e-3  # of the third derivatives, by central differences: right to 1e-6
 
 
@@ -115,13 +112,13 @@ def follow(posterior, wins):
     """Bring the posterior up to the tally `wins`, in place.
 
     Up to 40 arms every new duel takes Newton steps from the last modes; beyond, up to K / 20
-    single duels in a row take a rank-one step instead.
+    single duels in a row take a rank-one step instead, which takes a K-th of the time.
 
     posterior: its arrays are written.
     wins: times i beat j, shape (K, K); a tie is half a win each.
     """
     n_arms = wins.shape[0]
-    many = n_arms > WITHOUT_REFIT
+    many = n_arms > 40
     if posterior.n_seen[0] < 0:
         begin(posterior)
     since = posterior.n_seen[1]

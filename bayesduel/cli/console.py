@@ -24,8 +24,6 @@ __all__ = [
     "working",
 ]
 
-SILENT = 30.0  # seconds after which work tells how far it is, where stderr is no terminal
-
 
 def out() -> "Console":
     """Return the console of results."""
@@ -127,13 +125,13 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
 
 
 def _now_and_then() -> Callable[[str], None]:
-    """Return a function that prints a text, at most once in `SILENT` seconds."""
+    """Return a function that prints a text, at most once in 30 seconds."""
     begun = said = time.monotonic()
 
     def say(what: str) -> None:
         nonlocal said
         now = time.monotonic()
-        if now - said >= SILENT:
+        if now - said >= 30.0:
             said = now
             remark(f"{what} ({now - begun:.0f} s)")
 

@@ -27,7 +27,6 @@ READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_f
 TABLES = (".csv", ".json")  # how files of one table end
 # Of these a table of ours has one in its first lines; a log of duels has none.
 IN_TABLES = (b"_lower", b'"verdict"', b'"sentence"')
-FIRST_BYTES = 4096  # that hold the heads of a table, or the first fields of JSON
 
 
 def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
@@ -114,7 +113,7 @@ def check_picture(path: Path) -> Path:
 def _is_table_of_ours(path: Path) -> bool:
     """Return whether a file is what `winners`, `predict` or `top-k` wrote before."""
     with path.open("rb") as stream:
-        begin = stream.read(FIRST_BYTES)
+        begin = stream.read(4096)  # the heads of a table, or the first fields of JSON
     return any(word in begin for word in IN_TABLES)
 
 

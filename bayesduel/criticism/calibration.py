@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Calibration", "held_out"]
 
 GUESS = float(np.log(2))  # log loss of predicting 1/2 for every duel
-# Held-out duels below which predictions are not compared with 1/2: the standard error of a share of
-# as many is 0.09.
+# Votes from which a share is judged: the standard error of a share of as many is 0.09.
 ENOUGH = 30
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
 

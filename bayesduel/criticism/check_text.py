@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from scipy.special import ndtri
 
+from bayesduel.criticism.calibration import ENOUGH
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.model_cycles import COMPARED_ARMS, LeftOut
 from bayesduel.criticism.ranking.posterior import RankingPosterior
@@ -51,7 +52,6 @@ FLAT_FREE = (
     "Winners without a ranking are left out: a model that allows cycles and has the same controls "
     "needs a proper prior."
 )
-JUDGED = 30  # votes of a judge to be named: the standard error of a share of as many is 0.09
 
 
 def teams_tested_words(noun: str) -> str:
@@ -243,7 +243,7 @@ def judge_words(judges: pd.DataFrame | None, noun: str = "arm") -> str:
     """Return the judges whose votes the model does not expect, by Bonferroni's limit on z."""
     if judges is None:
         return ""
-    table = judges[judges["votes"] >= JUDGED]
+    table = judges[judges["votes"] >= ENOUGH]
     limit = ndtri(LEVEL / max(len(table), 1))
     odd = table[table["z"] < limit]
     if odd.empty:
@@ -256,7 +256,7 @@ def judge_words(judges: pd.DataFrame | None, noun: str = "arm") -> str:
     share, expected = shares
     named = join(map(str, odd["judge"]), NAMED)
     return (
-        f"Of {len(table):,} judges with {JUDGED} decided votes or more, "
+        f"Of {len(table):,} judges with {ENOUGH} decided votes or more, "
         f"{named} voted for the {noun} that the "
         f"model favours in {share} % of these votes, where {expected} % is expected: random "
         "votes, or preferences of their own."

@@ -25,14 +25,12 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Votes
 from bayesduel.inference.clusters import VOTE, clusterings
 from bayesduel.inference.design import laplacian
-from bayesduel.text import join, percent
+from bayesduel.text import EXAMPLES, join, percent
 
 __all__ = ["Drift", "drift_of"]
 
 N_SIGNS = 1999  # draws of signs: a p-value of 0.01 has a standard error of 0.002
-GROUPS = 1000  # in which votes without clusters are put at random; more change no p-value by 0.01
 ALARM = 0.01  # of all logs without a change, those that are said to have one
-NAMED = 3  # arms named in the sentence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,7 +68,7 @@ class Drift:
             return ""
         changed = self.table[self.table["p"] <= ALARM]
         first = changed.iloc[0]
-        names = join([str(arm) for arm in changed["arm"]], NAMED)
+        names = join([str(arm) for arm in changed["arm"]], EXAMPLES)
         told = ("early", "late", "expected_early", "expected_late")
         early, late, before, after = (percent(float(first[name])) for name in told)
         return (
@@ -145,7 +143,8 @@ def _clusters(duels: Duels, kept: np.ndarray, rng: np.random.Generator) -> np.nd
             _, cluster = np.unique(place[kept], return_inverse=True)
             found.append(cluster)
     if not found:
-        return rng.integers(0, GROUPS, int(kept.sum()))
+        n_votes = int(kept.sum())
+        return rng.integers(0, 1000, n_votes)  # more of them change no p-value by 0.01
     return min(found, key=lambda cluster: int(cluster.max()))
 
 

@@ -14,7 +14,6 @@ from bayesduel.system.arguments import check_type
 
 __all__ = [
     "FOLDS",
-    "PERIODS",
     "grouped",
     "known_times",
     "levels_by",
@@ -26,7 +25,6 @@ __all__ = [
     "without_votes",
 ]
 
-PERIODS = 10  # of time, of about as many votes each, by eye
 # Each of ten parts is predicted by nine tenths: Kohavi, "A study of cross-validation and bootstrap
 # for accuracy estimation and model selection", IJCAI 1995.
 FOLDS = 10
@@ -116,7 +114,7 @@ def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
         raise ValueError(f"duels should have at least two different times, got {len(moments)}")
     n_votes = np.bincount(rank)
     until = np.cumsum(n_votes) - n_votes / 2
-    n_periods = min(PERIODS, len(moments))
+    n_periods = min(10, len(moments))  # of about as many votes each, by eye
     period = (until * n_periods / len(rank)).astype(int)
     _, period = np.unique(period, return_inverse=True)
     found = np.full(len(time), -1)

@@ -23,8 +23,6 @@ __all__ = [
 ]
 
 SEPARATOR = " + "  # between the members in the label of a side
-# Of a matrix of small whole numbers, times its largest eigenvalue: smaller ones are rounding.
-NONE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +182,7 @@ class Teams:
         design = self.differences(cells, n_arms)
         values, vectors = np.linalg.eigh(design.T @ design)
         largest = max(float(values[-1]), 1.0)
-        none = values <= NONE * largest
+        none = values <= 1e-10 * largest  # rounding, of a matrix of small whole numbers
         unseen = vectors[:, none]
         # Scores may move in these directions unseen; of two that are compared all moves are equal.
         moves = unseen @ (unseen.T @ _unlike(n_arms))

@@ -88,29 +88,38 @@ def datatree(
     `layout` is the number of chains, and of draws of each.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
-    # draws of P are a group of their own
-    found = {name: values for name, values in drawn.posterior.items() if name != "preference"}
-    for name, values in found.items():
+    found = {}
+    own_dims: dict[str, tuple[str, ...]] = {}
+    for name, values in drawn.posterior.items():
+        if name == "preference":  # draws of P are a group of their own
+            continue
         own = dims.get(name, ())
         if values.ndim - 1 != len(own):
             raise ValueError(
                 f"dims of {model.name} should name the dimensions of {name!r} (dims of "
                 f"its term), got {own} for the shape {values.shape[1:]}"
             )
+        found[name] = values
+        own_dims[name] = own
     log = cells.log
     n_chains, n_draws = layout
     sampling = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
-        shaped = values.reshape(*layout, *values.shape[1:])
+        own_shape = values.shape[1:]
+        shaped = values.reshape(*layout, *own_shape)
         return ("chain", "draw", *names), shaped
 
     arms = np.array(log.arms, dtype=object)
     # Arrays of two dimensions first: ArviZ stacks entries in the order in which dimensions appear,
     # and names them in the order of each array's own. Of several such arrays one is named rightly.
-    in_order = sorted(found, key=lambda name: len(dims.get(name, ())) < 2)
-    posterior = {name: laid(found[name], *dims.get(name, ())) for name in in_order}
-    axes = {axis for names, _ in posterior.values() for axis in names}
+    in_order = sorted(found, key=lambda name: len(own_dims[name]) < 2)
+    posterior = {}
+    axes: set[str] = set()
+    for name in in_order:
+        own = own_dims[name]
+        posterior[name] = laid(found[name], *own)
+        axes.update(own)
     coords = sampling | _labels(model, log, arms, axes)
     statistics = {name: laid(values) for name, values in drawn.stats.items()}
     groups = {
@@ -125,16 +134,16 @@ def datatree(
     if drawn.log_likelihood is not None:
         if model.log_type == "rankings":  # one observation each
             changes = np.diff(log.choices.ranking, prepend=-1)
-            start = np.flatnonzero(changes)
-            by_ranking = np.add.reduceat(drawn.log_likelihood, start, axis=1)
-            whole = {"place": laid(by_ranking, "ranking")}
-            groups["log_likelihood"] = dataset(whole, coords=sampling)
+            begin = np.flatnonzero(changes)
+            summed = np.add.reduceat(drawn.log_likelihood, begin, axis=1)
+            by_ranking = {"place": laid(summed, "ranking")}
+            groups["log_likelihood"] = dataset(by_ranking, coords=sampling)
         else:
             by_cell = {"outcome": laid(drawn.log_likelihood, "cell")}
             groups[BY_CELL] = dataset(by_cell, coords=sampling)
     if drawn.extra:
         of_mode = ("arm", "opponent", "attribute")
-        kept = {name: values for name, values in coords.items() if name in of_mode}
+        kept = {name: coords[name] for name in of_mode if name in coords}
         groups["laplace"] = dataset(drawn.extra, coords=kept)
     if model.terms.items is not None:
         groups["items"] = model.terms.items.to_dataset()
@@ -177,7 +186,9 @@ def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -
     group ``posterior_sampled`` where they are others.
     """
     sampled = tree.duel.sampled
-    weights = {name: [float(weight) for weight in own] for name, own in averaged.items()}
+    weights = {}
+    for name, own in averaged.items():
+        weights[name] = [float(weight) for weight in own]
     tree.attrs["averaged_over"] = json.dumps(weights)
     if covariance == "model" and not averaged:
         return
@@ -205,14 +216,17 @@ def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
     """
     posterior = tree["posterior"].dataset
     sizes = posterior.sizes
-    shape = (sizes["chain"], sizes["draw"], sizes["arm"], sizes["arm"])
-    if prod(shape) * 8 > PREFERENCE_BYTES:
+    n_arms = sizes["arm"]
+    shape = (sizes["chain"], sizes["draw"], n_arms, n_arms)
+    n_bytes = prod(shape) * 8
+    if n_bytes > PREFERENCE_BYTES:
         return tree
     P = model.preference(tree.duel.posterior())
     names = ("chain", "draw", *SQUARE)
     coords = {name: posterior[name].values for name in names}
     matrix = (names, P.reshape(shape))
-    tree[PREFERENCE] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
+    group = dataset({"preference": matrix}, coords=coords)
+    tree[PREFERENCE] = xr.DataTree(group)
     return tree
 
 
@@ -269,21 +283,28 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             cell[name] = ("cell", counts[:, k])
     if model.response.outcome == "margin":
         votes = log.votes
-        by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
+        by_vote = {
+            "left": votes.left,
+            "right": votes.right,
+            "weight": votes.weight,
+        }
         observed: dict[str, Any] = {"margin": ("vote", votes.margin)}
         cell["n"] = ("cell", data["n"])
         by_vote |= model.terms.columns(log)
         dims = ("vote", "covariate")
         for name, values in by_vote.items():
-            cell[f"vote_{name}"] = (dims[: np.ndim(values)], values)
+            own = dims[: np.ndim(values)]
+            cell[f"vote_{name}"] = (own, values)
     else:
         kind = np.int64 if log.plain else float
         n = counts.sum(axis=1)
-        cell["n"] = (("cell",), n.astype(kind))
+        cell["n"] = ("cell", n.astype(kind))
         if "counts" in data:
-            observed = {"outcome": (("cell", "result"), data["counts"].astype(kind))}
+            of_results = data["counts"].astype(kind)
+            observed = {"outcome": (("cell", "result"), of_results)}
         else:
-            points = counts[:, 0] + counts[:, 2] / 2
+            half_ties = counts[:, 2] / 2
+            points = counts[:, 0] + half_ties
             observed = {"outcome": ("cell", points)}
     constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
     return {"observed_data": dataset(observed), "constant_data": constant}

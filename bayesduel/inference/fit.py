@@ -67,7 +67,6 @@ __all__ = [
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
-MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
 # Beyond which NUTS is expected to take hours (docs/validation/scale.md, judges).
 NUTS_CELLS = 100_000
 QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer draws."
@@ -281,10 +280,12 @@ def tree_of(
     """Return the tree of a fit of a log, by its draws."""
     model = made.model
     drawn = made.drawn
-    asked = settings_to_json(made.asked.settings)
-    attrs: dict[str, Any] = describe_model(model) | {
-        **({} if made.asked == model else {"model_asked": asked}),
-        **({"model_reasons": json.dumps(made.reasons)} if made.reasons else {}),
+    attrs = describe_model(model)
+    if made.asked != model:
+        attrs["model_asked"] = settings_to_json(made.asked.settings)
+    if made.reasons:
+        attrs["model_reasons"] = json.dumps(made.reasons)
+    attrs |= {
         "method": made.method,
         "method_reason": made.method_reason,
         "seed": seed,
@@ -387,14 +388,16 @@ def keeps_likelihood(layout: tuple[int, int], cells: Any) -> bool:
 
 def describe_model(model: Model) -> dict[str, Any]:
     """Return the attributes of a tree by which its model is known."""
-    own = classes_of(model)
-    return {
+    found: dict[str, Any] = {
         "model": model.name,
         "model_settings": settings_to_json(model.settings),
-        **({"model_classes": json.dumps(own)} if own else {}),
-        "outcome": model.response.outcome,
-        "score_unit": model.response.score_unit,
     }
+    own = classes_of(model)
+    if own:
+        found["model_classes"] = json.dumps(own)
+    found["outcome"] = model.response.outcome
+    found["score_unit"] = model.response.score_unit
+    return found
 
 
 def _warn_of_covariates(duels: Any, model: Model) -> None:
@@ -414,9 +417,9 @@ def takes_sparse(model: Any, log: Any, method: Method) -> bool:
 
     Raises ValueError if `method` is a sparse one and the model cannot take it.
     """
-    why = model.why_not("sparse") or (
-        TEAMS if isinstance(log, Duels) and log.teams is not None else ""
-    )
+    why = model.why_not("sparse")
+    if not why and isinstance(log, Duels) and log.teams is not None:
+        why = TEAMS
     if method in SPARSE and why:
         raise ValueError(
             f"method should be 'auto', 'laplace' or 'nuts' for this model, "
@@ -437,7 +440,8 @@ def _check_dense(model: Any, n_arms: int) -> None:
     )
     if why := model.why_not("sparse"):
         instead += f" (it is not taken here: {why})"
-    check_square(n_arms, MATRICES, "a fit with a score for each arm", instead)
+    # 30 matrices: a factor at each node of a grid, and workspace.
+    check_square(n_arms, 30, "a fit with a score for each arm", instead)
 
 
 def _check_nuts(model: Any, n_cells: int) -> None:
@@ -586,8 +590,10 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
     check_log(duels, kind, see=f" (see bayesduel.read_{kind.__name__.lower()})")
     check_one_of(method, "method", METHODS)
     ranges = (
-        ("draws", draws, 100, 10**8), ("chains", chains, 1, 10**4), ("seed", seed, 0, 2**128),
-    )  # fmt: skip
+        ("draws", draws, 100, 10**8),
+        ("chains", chains, 1, 10**4),
+        ("seed", seed, 0, 2**128),
+    )
     for name, value, least, most in ranges:
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise TypeError(f"{name} should be a whole number, got {shown_value(value)}")

@@ -47,7 +47,8 @@ class Piece(NamedTuple):
             return self.tight
         along = self.inverse.diagonal()
         rest = len(self.tight) // len(along)
-        return self.tight * np.repeat(along, rest)
+        repeated = np.repeat(along, rest)
+        return self.tight * repeated
 
     def along(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the inverse covariance along the first axis (n, n), and `tight` (n, rest)."""
@@ -59,8 +60,9 @@ class Piece(NamedTuple):
         if self.inverse is None:
             return self.tight * x
         root = np.sqrt(self.tight)
-        scaled = (root * x).reshape(len(self.inverse), -1)
-        turned = self.inverse @ scaled
+        scaled = root * x
+        along = scaled.reshape(len(self.inverse), -1)
+        turned = self.inverse @ along
         return root * turned.ravel()
 
 
@@ -106,7 +108,8 @@ class Prior:
                 factor = np.linalg.cholesky(piece.inverse)
                 turned = factor @ normal.reshape(len(factor), -1)
                 normal = turned.ravel()
-            found[piece.here] = np.sqrt(piece.tight) * normal
+            root = np.sqrt(piece.tight)
+            found[piece.here] = root * normal
         return found
 
 
@@ -132,13 +135,15 @@ def log_projected(
     square = (away**2 * tight).sum(axis=1)
     if families is not None:
         own, along, share = _by_family(away, tight, families)
-        log_det -= np.log1p(families.variance * own).sum(axis=1)
+        looser = np.log1p(families.variance * own)
+        log_det -= looser.sum(axis=1)
         total = total - (share * own**2).sum(axis=1)
         pulled = pulled - (share * own * along).sum(axis=1)
         square = square - (share * along**2).sum(axis=1)
     log_det += np.log(n_arms) - np.log(total)
+    of_level = pulled**2 / total
     constant = (n_arms - 1) * LOG_2PI
-    return 0.5 * (log_det - square + pulled**2 / total - constant)
+    return 0.5 * (log_det - square + of_level - constant)
 
 
 def before_centring(tight: np.ndarray, families: Families | None = None) -> np.ndarray:
@@ -164,8 +169,10 @@ def level_of(
     `log_projected`.
     """
     own, along, share = _by_family(away, tight, families)
-    total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
-    pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)
+    loosened = (share * own**2).sum(axis=1)
+    total = tight.sum(axis=1) - loosened
+    by_families = (share * own * along).sum(axis=1)
+    pulled = (away * tight).sum(axis=1) - by_families
     mean = -(pulled / total)
     deviation = total**-0.5
     return mean[:, None], deviation[:, None]
@@ -191,7 +198,8 @@ def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, fl
     root = np.linalg.cholesky(covariance)
     shaped = values.reshape(len(values), len(covariance), -1)
     solved = np.linalg.solve(root, shaped)
-    log_det = shaped.shape[2] * np.log(root.diagonal()).sum()
+    each = np.log(root.diagonal()).sum()
+    log_det = shaped.shape[2] * each
     return solved.reshape(values.shape), log_det
 
 

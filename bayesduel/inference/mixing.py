@@ -17,8 +17,6 @@ from scipy.special import ndtri
 
 __all__ = ["FEW", "MANY", "Mixing", "bulk_ess", "required", "rhat", "tail_ess"]
 
-THOROUGH = 1000  # draws of all chains from which MANY is asked; fits that take long make fewer
-
 
 class Mixing(NamedTuple):
     """What chains have to reach for their draws to be trusted."""
@@ -33,7 +31,8 @@ MANY = Mixing(1.01, 400)  # Vehtari and others: 1.01, and 50 draws of each half 
 
 def required(n_draws: int) -> Mixing:
     """Return what chains have to reach that have so many draws in all."""
-    return MANY if n_draws >= THOROUGH else FEW
+    thorough = n_draws >= 1000  # fits that take long make fewer
+    return MANY if thorough else FEW
 
 
 def rhat(draws: np.ndarray) -> np.ndarray:
@@ -53,8 +52,10 @@ def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
     """Return the rank-normalised R-hat of each quantity, of place; a constant has none."""
     normal = _normal(halves)
     n = normal.shape[1]
-    within = normal.var(axis=1, ddof=1).mean(axis=0)
-    between = normal.mean(axis=1).var(axis=0, ddof=1)
+    variances = normal.var(axis=1, ddof=1)
+    within = variances.mean(axis=0)
+    means = normal.mean(axis=1)
+    between = means.var(axis=0, ddof=1)
     with np.errstate(invalid="ignore"):
         ratio = between / within + 1 - 1 / n
         return np.asarray(np.sqrt(ratio))
@@ -108,7 +109,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     ends = np.concatenate([changes, at_end])
     first = np.maximum.accumulate(np.where(begins, place, 0.0))
     next_end = np.where(ends, place, np.inf)
-    last = np.minimum.accumulate(next_end[::-1])[::-1]
+    backwards = np.minimum.accumulate(next_end[::-1])
+    last = backwards[::-1]
     rank = np.empty(values.shape)
     np.put_along_axis(rank, order, (first + last) / 2, axis=0)
     return rank
@@ -119,7 +121,8 @@ def _effective(draws: np.ndarray) -> np.ndarray:
     n_chains, n, _ = draws.shape
     covariance = _autocovariance(draws)
     within = covariance[0] * n / (n - 1)
-    between = draws.mean(axis=1).var(axis=0, ddof=1)
+    means = draws.mean(axis=1)
+    between = means.var(axis=0, ddof=1)
     total = covariance[0] + between
     with np.errstate(invalid="ignore"):  # of a constant
         correlation = 1 - (within - covariance) / total
@@ -139,7 +142,8 @@ def _autocovariance(draws: np.ndarray) -> np.ndarray:
     padded = 2 ** (2 * n - 1).bit_length()
     wave = np.fft.rfft(away, padded, axis=1)
     power = abs(wave) ** 2
-    products = np.fft.irfft(power, axis=1)[:, :n]
+    padded_products = np.fft.irfft(power, axis=1)
+    products = padded_products[:, :n]
     return np.asarray(products.mean(axis=0) / n)
 
 
@@ -160,6 +164,8 @@ def _relaxation(correlation: np.ndarray) -> np.ndarray:
     before = np.arange(n_pairs)[:, None] < end
     falling = np.minimum.accumulate(pairs)
     monotone = np.where(before, falling, 0.0)
-    after = np.take_along_axis(correlation, 2 * end[None], axis=0)[0]
+    lag = 2 * end[None]
+    after = np.take_along_axis(correlation, lag, axis=0)[0]
     next_lag = np.maximum(after, 0.0)
-    return np.asarray(2 * monotone.sum(axis=0) - 1 + next_lag)
+    total = monotone.sum(axis=0)
+    return np.asarray(2 * total - 1 + next_lag)

@@ -35,16 +35,8 @@ __all__ = [
     "well_informed",
 ]
 
-SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
-KEPT = 8  # compiled models kept for reuse; the first of more is forgotten
 INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
-# Share of divergent draws that is a matter of the posterior, not of a few places. By eye: Stan
-# warns of any; so does the page of a fit.
-DIVERGED = 0.1
-# Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability, icehockey
-# with cycles), and twice doubled that is 63.
-STEPS = (7, 63)
 # Seconds that a fit may take in silence: a user's attention is kept for as long (Nielsen,
 # "Usability Engineering", 1993, section 5.5).
 LONG = 10.0
@@ -65,7 +57,9 @@ class ChainCertificate(Uncorrected):
     def shortfall(self) -> str:
         if not self.rhat < FEW.rhat:
             return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {FEW.rhat}"
-        if self.diverging > DIVERGED:
+        # More are a matter of the posterior, not of a few places. By eye: Stan warns of any
+        # divergence; so does the page of a fit.
+        if self.diverging > 0.1:
             return f"{self.diverging:.0%} of the draws diverged"
         return ""
 
@@ -89,7 +83,13 @@ def sample_nuts(
     if progress is not None:
         progress(0.2)
     tree = sample(
-        model, cells, draws=draws, chains=chains, seed=seed, progress=progress, notice=notice
+        model,
+        cells,
+        draws=draws,
+        chains=chains,
+        seed=seed,
+        progress=progress,
+        notice=notice,
     )
     if progress is not None:
         progress(0.8)
@@ -115,7 +115,8 @@ def statistics_of(tree: "xr.DataTree") -> dict[str, np.ndarray]:
     for name in STATISTICS:
         if name in drawn:
             own = "lp" if name == "logp" else name
-            found[own] = drawn[name].to_numpy().reshape(-1)
+            by_chain = drawn[name].to_numpy()
+            found[own] = by_chain.reshape(-1)
     return found
 
 
@@ -179,11 +180,13 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     name = next((n for n in ("score", "theta") if n in posterior), "preference")
     if name == "preference":  # blades and chests are not identified, preferences are
         preference = model.preference(posterior)
-        first, second = np.triu_indices(preference.shape[-1], 1)
+        n_arms = preference.shape[-1]
+        first, second = np.triu_indices(n_arms, 1)
         values = preference[:, first, second]
     else:
         values = posterior[name]
-    draws = values.reshape(chains, len(values) // chains, -1)
+    of_each = len(values) // chains
+    draws = values.reshape(chains, of_each, -1)
     largest = float(np.nanmax(rhat(draws), initial=1.0))  # NaN: always the same, as a sure win
     effective = float(bulk_ess(draws).min())
     diverging = float(stats["diverging"].mean())
@@ -205,7 +208,7 @@ def sample(
     As many draws again, at least 600, are used to tune. The parameterisation of a learned scale
     follows the data (:func:`well_informed`). `progress` and `notice` are as in `sample_nuts`.
     """
-    accept = SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9
+    funnels = "horseshoe" in model.terms.why_nuts  # which make divergences at 0.9
     with warnings.catch_warnings(action="ignore"):  # numba's notes on random ops it never runs
         return run_chains(
             model,
@@ -216,7 +219,7 @@ def sample(
             seed=seed,
             progress=progress,
             notice=notice,
-            target_accept=accept,
+            target_accept=0.99 if funnels else 0.9,
         )
 
 
@@ -245,15 +248,18 @@ def _seconds(chains: Any, cores: int) -> tuple[float, float] | None:
     cores: how many chains run at a time.
     """
     first = 1000 * LONG / 10
-    begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= first]
-    if not begun:
+    gradient = 0.0
+    for chain in chains:
+        if chain.total_num_steps and chain.runtime_ms >= first:
+            seconds = chain.runtime_ms / 1000 / chain.total_num_steps
+            gradient = max(gradient, seconds)
+    if not gradient:  # no chain has begun
         return None
-    seconds = [chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun]
-    gradient = max(seconds)
     rounds = math.ceil(len(chains) / cores)  # chains wait for others
     each = gradient * chains[0].total_draws * rounds
-    least, most = STEPS
-    return each * least, each * most
+    # Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability,
+    # icehockey with cycles), and twice doubled that is 63.
+    return each * 7, each * 63
 
 
 def _duration(seconds: float) -> str:
@@ -326,18 +332,23 @@ def _compiled(model: Any, cells: Any) -> Any:
     centred = model.log_type != "duels" or well_informed(cells.log)
     built = model.build(cells, centred=centred)
     # Cells may differ in number: they are data. Whatever has a parameter of its own may not.
-    coords = {name: labels for name, labels in built.coords.items() if name != "cell"}
-    sizes = tuple((name, len(labels)) for name, labels in coords.items() if labels is not None)
-    key = (model, centred, sizes)
+    sizes = []
+    for name, labels in built.coords.items():
+        if name != "cell" and labels is not None:
+            sizes.append((name, len(labels)))
+    key = (model, centred, tuple(sizes))
     if key not in _COMPILED:
         kept = [name for name in variable_names(built) if name != "preference"]
-        if len(_COMPILED) >= KEPT:
-            _COMPILED.pop(next(iter(_COMPILED)))
+        if len(_COMPILED) >= 8:  # so many are kept for reuse; the first of more is forgotten
+            oldest = next(iter(_COMPILED))
+            _COMPILED.pop(oldest)
         keep_generated_source()
         _COMPILED[key] = nutpie.compile_pymc_model(built, var_names=kept)
     used = set(ancestors([built.logp(), *built.deterministics]))
-    needed = [variable for variable in built.data_vars if variable in used]
-    data = {variable.name: variable.get_value() for variable in needed}
+    data = {}
+    for variable in built.data_vars:
+        if variable in used:
+            data[variable.name] = variable.get_value()
     return _COMPILED[key].with_data(**data)
 
 
@@ -358,5 +369,6 @@ def well_informed(duels: Any) -> bool:
     noise = np.mean(1.0 / (information + 0.25))
     excess = float(np.var(logit) - noise)
     spread = max(excess, 0.0)
-    measured = int((information * spread > 4.0).sum())
-    return measured >= min(8, max(2, duels.n_arms / 2))
+    is_measured = information * spread > 4.0
+    half = max(2, duels.n_arms / 2)
+    return int(is_measured.sum()) >= min(8, half)

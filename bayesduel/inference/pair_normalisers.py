@@ -45,14 +45,17 @@ class PairNormalisers:
         kind = np.zeros(len(n), dtype=np.int64)
         if columns.shape[1]:
             kinds, kind = np.unique(columns, axis=0, return_inverse=True)
+        n_cells = len(n)
         order = np.argsort(n, kind="stable")
         ordered = n[order]
         changes = np.append(True, np.diff(ordered) > 0)
-        begin = np.flatnonzero(changes)
-        lengths = np.diff(np.append(begin, len(n)))
-        place = np.arange(len(n)) - np.repeat(begin, lengths)
-        full = place % TOGETHER == 0
-        ends = np.append(np.flatnonzero(full)[1:], len(n))
+        begin = np.flatnonzero(changes)  # of cells that have as many duels
+        lengths = np.diff(np.append(begin, n_cells))
+        begin_of_cell = np.repeat(begin, lengths)
+        place = np.arange(n_cells) - begin_of_cell
+        begins_product = place % TOGETHER == 0
+        begin_of_product = np.flatnonzero(begins_product)
+        ends = np.append(begin_of_product[1:], n_cells)
         met = np.bincount(design.first, n, design.n_arms)
         met += np.bincount(design.second, n, design.n_arms)
         return cls(
@@ -73,32 +76,50 @@ class PairNormalisers:
         """
         cut = self.n_arms - 1
         found = np.empty(len(u))
-        step = max(1, CACHED // max(self.n_arms, len(self.kinds)))
+        rows = max(self.n_arms, len(self.kinds))
+        step = max(1, CACHED // rows)
         for start in range(0, len(u), step):
             here = slice(start, start + step)
-            score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another
+            centred = centre(u[here, :cut])
+            score = np.ascontiguousarray(centred.T)  # draws beside one another
             other = self.kinds @ u[here, cut:].T / 4
             weight = np.zeros(score.shape[1])
             if tie is not None:
-                weight = np.exp(np.minimum(tie[here], LARGEST))
+                log_tie = np.minimum(tie[here], LARGEST)
+                weight = np.exp(log_tie)
             largest_score = np.abs(score).max(initial=0.0)
             largest_other = np.abs(other).max(initial=0.0)
             log_weight = math.log(2 + weight.max(initial=0.0))
-            if not largest_score + 2 * largest_other + log_weight < LARGEST:
+            largest = largest_score + 2 * largest_other + log_weight
+            if not largest < LARGEST:  # or not a number
                 return None
             found[here] = _sums(
-                np.exp(score / 2), np.exp(other), np.exp(-other), weight,
-                self.first, self.second, self.kind, self.ends, self.duels,
-            )  # fmt: skip
+                np.exp(score / 2),
+                np.exp(other),
+                np.exp(-other),
+                weight,
+                self.first,
+                self.second,
+                self.kind,
+                self.ends,
+                self.duels,
+            )
             found[here] -= self.met @ score / 2
         return found
 
 
 @compiled(error_model="numpy")
 def _sums(
-    strength: np.ndarray, ahead: np.ndarray, behind: np.ndarray, tie: np.ndarray,
-    first: np.ndarray, second: np.ndarray, kind: np.ndarray, ends: np.ndarray, duels: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    strength: np.ndarray,
+    ahead: np.ndarray,
+    behind: np.ndarray,
+    tie: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    kind: np.ndarray,
+    ends: np.ndarray,
+    duels: np.ndarray,
+) -> np.ndarray:
     """Return the sum over cells of n log(x^2 + tie x y + y^2), (draws,).
 
     strength: of arms, (K, draws); ahead, behind: of kinds, (kinds, draws).

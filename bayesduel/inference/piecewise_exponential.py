@@ -83,7 +83,8 @@ class PiecewiseExponential:
 
     def moved(self, shift: np.ndarray, stretch: np.ndarray) -> "PiecewiseExponential":
         """Return the densities of shift + stretch times these numbers, each of shape (size,)."""
-        points = shift[:, None] + stretch[:, None] * self.points
+        stretched = stretch[:, None] * self.points
+        points = shift[:, None] + stretched
         log_stretch = np.log(stretch)
         log_density = self.log_density - log_stretch[:, None]
         return replace(self, points=points, log_density=log_density)
@@ -99,7 +100,8 @@ class PiecewiseExponential:
         n_below = is_below.sum(axis=1)
         piece = np.minimum(n_below, last)
         start = np.maximum(piece - 1, 0)  # the point at which a piece begins; a left tail ends
-        beyond = (level - _at(below, piece)) / _at(mass, piece)
+        past_end = level - _at(below, piece)
+        beyond = past_end / _at(mass, piece)
         below_one = np.nextafter(1.0, 0.0)
         share = np.clip(1.0 + beyond, 1e-300, below_one)  # logarithms of it are finite
         widths = np.diff(points, axis=1)

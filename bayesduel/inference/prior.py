@@ -76,11 +76,13 @@ def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
             if name in model.scales:
                 rows[name] = ("", name in said)
     for name, scale in model.scales.items():
-        rows[name] = scale.text(unit), name in said
+        rows[name] = (scale.text(unit), name in said)
     for name, (mean, deviation) in model.response.own.items():
         usual = f"Normal(mu={mean:g}, sigma={deviation:g})"
-        own = "flat" if model.terms.flat else str(said.get(name, usual))
-        rows[name] = own, name in said
+        text = "flat"
+        if not model.terms.flat:
+            text = str(said.get(name, usual))
+        rows[name] = (text, name in said)
     return rows
 
 
@@ -94,7 +96,7 @@ def _of_term(
     name = part.parameter
     if part.flat:
         return {name: ("flat", False)}
-    learned = [n for n in part.scales if n in model.scales]
+    learned = [scale for scale in part.scales if scale in model.scales]
     sizes = np.ones(0)
     unsaid = said is None or None in said
     if unsaid and not learned:
@@ -109,15 +111,18 @@ def _of_term(
     usual = f"Normal(mu=0, sigma={learned[0]})" if learned else ""
     if len(learned) > 1:
         usual = f"normal given {join(learned)}"
+    n = len(labels)
+    unlearned = np.resize(sizes, n)
     words = []
-    for k in range(len(labels)):
+    for k in range(n):
         own = None if said is None else said[k]
         known = usual
         if not learned:
-            size = np.resize(sizes, len(labels))[k]
-            known = f"Normal(mu=0, sigma={size:.4g})"
-        words.append((str(own or known), own is not None))
-    if len(set(words)) == 1:
+            known = f"Normal(mu=0, sigma={unlearned[k]:.4g})"
+        text = str(own or known)
+        words.append((text, own is not None))
+    alike = len(set(words)) == 1
+    if alike:
         return {name: words[0]}
     found = {name: (usual, False)} if learned else {}
     told = list(found.values())
@@ -194,7 +199,8 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
     found: dict[str, np.ndarray] = {}
     for name, scale in model.scales.items():
         if scale.prior != "flat":
-            logs = np.log(np.asarray(known[name], dtype=float))
+            number = np.asarray(known[name], dtype=float)
+            logs = np.log(number)
             density = scale.log_density(logs, unit) - logs  # of the number, not of its logarithm
             by_draw = density.reshape(len(density), -1)
             found[name] = by_draw.sum(axis=1)
@@ -217,7 +223,12 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
 
 
 def _log_said(
-    part: Any, said: Entries, known: Named, data: Arrays, unit: Any, member: np.ndarray | None
+    part: Any,
+    said: Entries,
+    known: Named,
+    data: Arrays,
+    unit: Any,
+    member: np.ndarray | None,
 ) -> np.ndarray:
     """Return the log density of coefficients, (draws,), with the priors that were said of entries.
 
@@ -226,20 +237,24 @@ def _log_said(
     values = np.asarray(part.coefficients(known))
     deviation: Any = np.nan
     if None in said:
-        columns = {
-            name: np.asarray(value)[:, None] for name, value in known.items() if np.ndim(value) == 1
-        }
+        columns = {}
+        for name, value in known.items():
+            if np.ndim(value) == 1:
+                columns[name] = np.asarray(value)[:, None]
         deviation = part.deviation(columns, data, unit)
     normal = [one for one in said if one is None or one.distribution == "Normal"]
     if part.over_arms and len(normal) == len(said):
         mean, own = normals(tuple(normal))
-        tight = np.where(np.isnan(own), deviation, own) ** -2.0
+        spread = np.where(np.isnan(own), deviation, own)
+        tight = spread**-2.0
         away = values - (mean - mean.mean())
         families = None
         if member is not None:
-            variance = np.asarray(known[FAMILY])[:, None] ** 2
+            deviation_of_families = np.asarray(known[FAMILY])
+            variance = deviation_of_families[:, None] ** 2
             families = Families(member, variance)
-        return log_projected(away, np.broadcast_to(tight, away.shape), families)
+        by_draw = np.broadcast_to(tight, away.shape)
+        return log_projected(away, by_draw, families)
     n = len(said)
     rows = values.reshape(len(values), -1, n)
     total = np.zeros(len(rows))

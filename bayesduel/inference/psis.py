@@ -173,7 +173,8 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     khat, scale = pareto_fit(excess)
     if np.isfinite(khat):
         level = (np.arange(length) + 0.5) / length
-        growth = np.expm1(-khat * np.log1p(-level))
+        log_beyond = np.log1p(-level)
+        growth = np.expm1(-khat * log_beyond)
         smoothed = cutoff + scale * growth / khat
         log_weights[tail] = np.minimum(np.log(smoothed), 0.0)  # at most the largest as it was
     weights = np.exp(log_weights)
@@ -202,12 +203,15 @@ def pareto_fit(excess: np.ndarray) -> tuple[float, float]:
     log_scale = np.log(-points / shapes)
     log_likelihood = n * (log_scale - shapes - 1)
     mass = normalised(log_likelihood)
-    mass[mass < 10 * np.finfo(float).eps] = 0.0
+    nothing = mass < 10 * np.finfo(float).eps
+    mass[nothing] = 0.0
     theta = float(points @ mass / mass.sum())
-    shape = float(np.log1p(-theta * excess).mean())
+    logs = np.log1p(-theta * excess)
+    shape = float(logs.mean())
     prior_draws = 10  # of shape 1/2
     of_draws = n * shape
-    return (of_draws + prior_draws / 2) / (n + prior_draws), -shape / theta
+    khat = (of_draws + prior_draws / 2) / (n + prior_draws)
+    return khat, -shape / theta
 
 
 def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:

@@ -35,25 +35,12 @@ from bayesduel.system.arguments import Progress
 
 __all__ = ["approximation_of", "sample"]
 
-# Refinements at most, and draws at least of a refined approximation: the next is fitted to them. A
-# fit that no refinement mends is told as not certified, or goes to NUTS. More: slower; not tuned.
-ROUNDS = 5
-LEARNING = 2000
-# Times as many draws as asked for, at most, where these are worth too little: a fit then takes up
-# to 8 times as long to draw.
-MOST = 8
-# Times the effective draws in a tail that a certificate asks for, as more draws are made. In six
-# larger samples the thinnest of 1,660 tails had .86 to 1.7 times what was foreseen. Ends of 95 %
-# intervals of scores then have a Monte Carlo error of .046 standard deviations; with half of the
-# draws of each tail, which took a third longer, .042, as of independent draws.
-SPARE = 1.5
 # Coefficients beyond which draws are not refined where NUTS may draw in their place and fewer than
 # this share of them are effective. Of 10 such logs of 250 to 400 arms with two duels an arm
 # refinement certified 5, and took 2.4 to 5.6 s of each; NUTS takes 3.0 to 3.9 s. Of 200 arms it
 # takes 1.1 to 2.3 s and certified all of 5.
 REFINED = 250
 HOPELESS = 0.005
-
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
 MOST_SCALES = 12  # learned numbers that are integrated on nodes
@@ -102,8 +89,7 @@ def sample(
     """Return `n` equally weighted draws, with their certificate.
 
     Draws of the approximation are kept where they are certified. Where they are not, the
-    approximation is refined in up to `ROUNDS` rounds, and up to `MOST` times `n` draws are made of
-    the best.
+    approximation is refined in up to 5 rounds, and up to 8 times `n` draws are made of the best.
 
     `log_likelihood` says whether to keep that of every cell; `instead` whether NUTS draws in place
     of draws that are not certified.
@@ -126,7 +112,8 @@ def sample(
         hopeless = found.psis.effective < HOPELESS * n_made
         far_off = size > REFINED and hopeless
         if not (instead and far_off):
-            found = _multiplied(_refined(found, n, rng), n, rng)
+            found = _refined(found, n, rng)
+            found = _multiplied(found, n, rng)
     made = found.proposals
     kept = found.kept
     weights = found.psis.weights[kept] * len(made.x)
@@ -175,7 +162,10 @@ class _Weighed:
         """The certificate of the kept draws."""
         n = len(self.kept)
         return Certificate(
-            khat=self.psis.khat, effective=min(self.psis.effective, n), n_draws=n, tails=self.tails
+            khat=self.psis.khat,
+            effective=min(self.psis.effective, n),
+            n_draws=n,
+            tails=self.tails,
         )
 
 
@@ -199,7 +189,9 @@ def _weighed(
 def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """Return the draws of the best of several refinements, or those `found`."""
     best = last = found
-    for _ in range(ROUNDS):
+    # A fit that no refinement mends is told as not certified, or goes to NUTS. More: slower; not
+    # tuned.
+    for _ in range(5):
         weights = tempered(last.psis.weights)
         try:
             better = last.approximation.refined(last.proposals, weights)
@@ -207,7 +199,8 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
             break
         if better is None:
             break
-        proposals = better.propose(max(n, LEARNING), rng)
+        n_proposals = max(n, 2000)  # the next refinement is fitted to them
+        proposals = better.propose(n_proposals, rng)
         last = _weighed(better, proposals, n, rng)
         if last.worth > best.worth:
             best = last
@@ -225,14 +218,19 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     certificate = found.certificate
     if found.psis.khat >= TRUSTED:  # or there are no ratios: more draws are worth no more
         return found
-    wanted = (
+    # Half more draws in a tail than a certificate asks for. In six larger samples the thinnest of
+    # 1,660 tails had .86 to 1.7 times what was foreseen. Ends of 95 % intervals of scores then have
+    # a Monte Carlo error of .046 standard deviations; with half of the draws of each tail, which
+    # took a third longer, .042, as of independent draws.
+    in_tail = 1.5 * LEAST * certificate.tail_draws
+    factor = max(
         0.5 * n / found.psis.effective,
-        SPARE * LEAST * certificate.tail_draws / found.tails.effective,
+        in_tail / found.tails.effective,
         COVERED / found.tails.covered,
     )
     n_made = len(made.x)
-    needed = max(wanted) * n_made
-    times = min(MOST, int(np.ceil(needed / n)))
+    needed = factor * n_made
+    times = min(8, int(np.ceil(needed / n)))  # a fit then takes up to 8 times as long to draw
     more = times * n - n_made
     if more <= 0:
         return found

@@ -15,9 +15,6 @@ __all__ = ["SOURCES_SIZE", "plot_sources"]
 
 SOURCES_SIZE = (6.4, 4.8)  # inches: the size of a figure of Matplotlib
 COLOURS = (style.ACCENT, style.STRONG, "#009E73", "#CC79A7")  # Okabe & Ito
-# Of a name, as a share of the axes: 24 letters of 8 points are 1.5 of 5 inches, and a line 0.2 of
-# 3.7. Of two names in the same room one is written.
-ROOM = (0.3, 0.06)
 
 
 @style.figure(SOURCES_SIZE, "bayesduel.sources")
@@ -58,7 +55,9 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     shown = [source for source in apart.index if source in closest]
     among = found.arms[found.arms["source"].isin(shown)]
     points = among[["target_score", "score"]].to_numpy()
-    room = ROOM * np.ptp(points, axis=0)
+    # Of a name: 24 letters of 8 points are 1.5 of 5 inches, and a line 0.2 of 3.7. Of two names in
+    # the same room one is written.
+    room = (0.3, 0.06) * np.ptp(points, axis=0)
     named: list[np.ndarray] = []
     for colour, source in zip(COLOURS, shown, strict=False):
         arms = found.arms[found.arms["source"] == source]

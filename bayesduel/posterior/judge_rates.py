@@ -17,9 +17,6 @@ from scipy.special import betaln, expit, log_expit
 __all__ = ["judge_rates"]
 
 POINTS = 41  # of the grid, along each axis; the third grid is on what the second found probable
-# Of the first grid: logits of the mean, logarithms of the size. Beyond, a rate is below 5e-5, and
-# judges are alike to 0.004.
-SPAN = 10.0
 
 
 def judge_rates(
@@ -66,8 +63,8 @@ def _hyper_grid(
     """Return a grid of logit means and log sizes, and the log posterior density on it."""
     counts = np.stack([successes, trials])
     kinds, times = np.unique(counts, axis=1, return_counts=True)
-    logit_mean = np.linspace(-SPAN, SPAN, POINTS)
-    log_size = np.linspace(-SPAN, SPAN, POINTS)
+    # Beyond the first grid a rate is below 5e-5, and judges are alike to 0.004.
+    logit_mean = log_size = np.linspace(-10.0, 10.0, POINTS)
     density = _log_density(logit_mean, log_size, kinds, times)
     # 3 grids, each on what the one before found probable
     for _ in range(3 - 1):

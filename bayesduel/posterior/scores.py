@@ -29,7 +29,6 @@ from bayesduel.text import SENTENCE, plural, shorten
 
 __all__ = ["POINTS", "scores", "scores_words"]
 
-LEAST_DEGREES = 2.0  # of freedom, up to which Student's t has no variance
 POINTS = {"logits": 400 / log(10), "probits": 200 * sqrt(2)}  # Elo points by unit of a score
 
 
@@ -172,4 +171,4 @@ def _without_mean(fit: xr.DataTree, used: str, n_arms: int) -> np.ndarray:
         return np.zeros(n_arms, dtype=bool)
     by_clustering = fit["clusters"].dataset["score_degrees_cluster"]
     degrees = by_clustering.sel(clustering=used).to_numpy()
-    return np.asarray(degrees <= LEAST_DEGREES)
+    return np.asarray(degrees <= 2.0)  # where Student's t has no variance

@@ -17,9 +17,6 @@ from bayesduel.text import SENTENCE, shorten
 
 __all__ = ["upset_words"]
 
-# Probability that any pair of a log with a ranking is named, at most (Bonferroni's bound).
-ERROR = 1e-3
-
 
 def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     """Return what the most surprising pair of a ranking says against it, or "".
@@ -49,7 +46,8 @@ def upset_words(fit: xr.DataTree, mean: np.ndarray, covariance: str) -> str:
     p = bdtrc(won_counted - 1, n_counted, chance)  # of that many wins, or more
     worst = int(p.argmin())
     n_pairs = np.count_nonzero(np.triu(met))
-    if p[worst] * n_pairs >= ERROR:
+    # Bonferroni's bound: the probability that any pair of a log with a ranking is named, at most
+    if p[worst] * n_pairs >= 1e-3:
         return ""
     arms = fit.duel.arms
     below = shorten(arms[lower[worst]], SENTENCE)

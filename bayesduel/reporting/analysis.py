@@ -69,11 +69,6 @@ __all__ = [
 
 Step = Callable[[str], None]  # called with the name of each step before it begins
 
-# Arms from which that model needs the share of pairs that met: of fewer a pair that never met is
-# told by intervals as wide as its prior.
-FREE_ARMS = 200
-MET = 0.5
-CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 RANKED = (
     "Not computed for rankings: it needs independent duels, and the places of one "
     "ranking are not independent."
@@ -81,8 +76,6 @@ RANKED = (
 UNAVAILABLE = "Not available for this log: {}."
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
 MARGIN_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
-RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own: 1,770 of them
-MARGIN_DRAWS = 2000  # the Monte Carlo error of an end of a 95 % interval is then 0.06 deviations
 
 
 class Attempt[T](NamedTuple):
@@ -333,7 +326,7 @@ def _check(
     duels = log.as_sides()
     if duels.n_arms > TABLE_ARMS:
         return Attempt(None, _beyond_tables("The check of transitivity", noun))
-    if expected_seconds(duels) > CHECK_SECONDS:
+    if expected_seconds(duels) > 15.0:  # the page names the command where it takes more
         return Attempt(
             None,
             "This report has no check of transitivity, because the check takes a minute or more "
@@ -406,7 +399,8 @@ def _why_not_free(log: "Duels | Rankings", fit: "xr.DataTree", unchecked: str, n
     if log.teams is not None:
         return teams_free_words(noun)
     met = len(log.pairs().first) / (log.n_arms * (log.n_arms - 1) / 2)
-    if log.n_arms <= FREE_ARMS or met >= MET:
+    # Of up to 200 arms a pair that never met is told by intervals as wide as its prior
+    if log.n_arms <= 200 or met >= 0.5:
         return ""
     return (
         "A model without transitivity has a separate probability for each pair. Only "
@@ -446,7 +440,8 @@ def _margins(
             f"Margins of more than {MARGIN_ARMS} {plural(noun)} are not analysed here; fit a model "
             "of margins (--model thurstone-score).",
         )
-    fitted = partial(fit_model, duels, draws=MARGIN_DRAWS, seed=seed, log_likelihood=False)
+    # Of 2,000 draws the Monte Carlo error of an end of a 95 % interval is 0.06 deviations
+    fitted = partial(fit_model, duels, draws=2000, seed=seed, log_likelihood=False)
     try:
         if fit.duel.model.response.outcome != "margin":
             fit = fitted(ThurstoneScore(Scores() + SideAdvantage()))
@@ -461,7 +456,7 @@ def _margins(
 
 def _with_residuals(duels: "Duels", model: "Model") -> "Model | None":
     """Return a model of margins with residuals of pairs, or None where they cannot be estimated."""
-    few = 2 < duels.n_arms <= RESIDUAL_ARMS
+    few = 2 < duels.n_arms <= 60  # of which there are 1,770 residuals
     again = duels.pairs().first_wins.size < duels.n_duels
     if not (few and again and model.ranks_by_score and duels.teams is None):
         return None

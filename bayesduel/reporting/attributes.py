@@ -31,8 +31,6 @@ __all__ = [
     "new_items_section",
 ]
 
-FIGURES = 3  # significant figures of the width of an interval: one more than elsewhere
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttributeAnalysis:
@@ -286,7 +284,8 @@ def _estimate(row: Mapping[str, Any], name: str, middle: str = "", times: float 
     estimate = row[middle or name]
     lower = row[f"{prefix}lower"]
     upper = row[f"{prefix}upper"]
-    words, low, high = rounded(times * estimate, times * lower, times * upper, FIGURES)
+    # 3 significant figures of the width of an interval: one more than elsewhere
+    words, low, high = rounded(times * estimate, times * lower, times * upper, 3)
     return Cell(words, small=f"{low} to {high}")
 
 

@@ -49,8 +49,6 @@ __all__ = [
 ]
 
 CHANGES = 50  # changes of the ranking that are listed, the most probable first
-ORIGIN = 1000.0  # rating of the average arm
-ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns: more do not fit a page
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,7 +166,8 @@ def category_board(a: CategoryAnalysis) -> Section:
         frame = a.ranks.scores()
         for end in ("", "_lower", "_upper"):
             score = frame[f"score{end or '_mean'}"]
-            frame[f"rating{end}"] = ORIGIN + rated.attrs["points_per_unit"] * score
+            points = rated.attrs["points_per_unit"] * score
+            frame[f"rating{end}"] = 1000.0 + points  # that of the average arm, and above it
         views = {str(label): rows for label, rows in frame.groupby("category", sort=False)}
     return leaderboard_section(a.winners, a.duels, rated, noun=a.noun, views=views)
 
@@ -222,7 +221,7 @@ def table_section(a: CategoryAnalysis) -> Section:
         ),
         wide=True,
     )
-    by_category = ranks.sizes["arm"] <= ACROSS_ARMS
+    by_category = ranks.sizes["arm"] <= 12  # more columns do not fit a page
     score, rank = (ranks[f"{name}_mean"].values[:, order] for name in ("score", "rank"))
     duels = ranks["duels"].values[:, order]
     arms = [str(arm) for arm in ranks["arm"].values[order]]

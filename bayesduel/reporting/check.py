@@ -31,7 +31,6 @@ __all__ = [
     "transitivity_section",
 ]
 
-ROWS = 8  # of a table of residuals, the largest: by eye
 # Columns, and a note; of an arm that is called {0}, "an arm" being {1}
 RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {
     "pairs": (
@@ -242,7 +241,8 @@ def _residuals(name: str, frame: "pd.DataFrame", noun: str = "arm") -> Group:
     known, note = RESIDUALS[name]
     columns = [(letter, head.format(noun), cell) for letter, head, cell in known]
     title = begun(plural(noun)) if name == "arms" else name.capitalize()
-    shown = frame.head(ROWS).assign(n_draws=frame.attrs.get("n_draws", 0))
+    largest = frame.head(8)  # by eye
+    shown = largest.assign(n_draws=frame.attrs.get("n_draws", 0))
     table = frame_table(frame, columns, shown, full=True, name=name)
     judges = check_text.judge_words(frame, noun) if name == "judges" else ""
     words = Text(note.format(noun, an(noun)), "small")

@@ -31,7 +31,6 @@ SETTINGS: Any = {  # of Matplotlib
 }
 PIXELS = 96  # CSS pixels in an inch (CSS Values and Units, section 6.2)
 PAD = 0.05  # inches left around a picture, half of what Matplotlib leaves: pages have margins
-MOST = 0.45  # share of a figure for what surrounds the axes on one side: both leave a tenth
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ def _make_room(figure: "Figure") -> None:
     size = figure.get_size_inches()
     around = figure.get_tightbbox().padded(PAD).get_points() / size
     inside = Bbox.union([axes.get_position() for axes in figure.axes]).get_points()
-    (left, bottom), (right, top) = np.clip(np.abs(around - inside), 0, MOST)
+    room = np.abs(around - inside)
+    (left, bottom), (right, top) = np.clip(room, 0, 0.45)  # both sides leave a tenth to the axes
     figure.subplots_adjust(left, bottom, 1 - right, 1 - top)
 
 

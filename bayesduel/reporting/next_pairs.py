@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["duels_in_words", "next_pairs_section"]
 
-MANY = 1e6  # duels above which the number is not written: nobody casts as many on one pair
-
 
 def next_pairs_section(
     neighbours: "pd.DataFrame", pairs: "pd.DataFrame | None", n_arms: int, noun: str = "arm"
@@ -40,7 +38,7 @@ def next_pairs_section(
 
 def duels_in_words(n: float) -> str:
     """Return a number of duels, to two digits above a hundred."""
-    if not np.isfinite(n) or n >= MANY:
+    if not np.isfinite(n) or n >= 1e6:  # nobody casts as many on one pair
         return "> 1,000,000"
     if n >= 100:
         n = float(f"{n:.2g}")

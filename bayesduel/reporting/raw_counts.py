@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["raw_counts_section"]
 
-FILED = 10_000  # pairs in the files, of very many arms: 1 MB of a page
 ROWS = 60  # of a table on the page, two screens: counts are looked up; its files have all
 
 
@@ -130,7 +129,7 @@ def _pairs(
         model_words += f", by {of_pairs.attrs['model']}, which allows cycles"
     pairs = _best_first(pairs, winners)
     if "preference_mean" not in of_pairs:
-        pairs = pairs.head(FILED)
+        pairs = pairs.head(10_000)  # of very many arms: their files are 1 MB of a page
     at = {str(arm): k for k, arm in enumerate(of_pairs["arm"].values)}
     first, second = ([at[arm] for arm in pairs[side].tolist()] for side in ("first", "second"))
     columns = [

@@ -59,11 +59,6 @@ RESULT_ROWS = SCREEN.lines - 10
 FIRST_ROWS = 10  # of a table among others on a page, by eye: two fit a window of 1,000 pixels
 FEW_ROWS = 5  # of a table that gives examples: it is as high as a paragraph
 GAP = 2  # terminal columns between two columns of a table
-LABEL = 16  # terminal columns that the labels of a table keep, if they are as wide
-# Rows of a table above which its files on a page are compressed, and above which they are rounded
-# CSV alone. A row of 20 columns is 575 bytes of a page, compressed CSV 78: 1.1 and 0.8 MB.
-LONG = 2_000
-HUGE = 10_000
 STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}
 
 
@@ -247,18 +242,20 @@ class Table(Printed):
     def files(self) -> tuple[tuple[str, str, str], ...]:
         """Name of the format, suffix, and the file as a data URI, for a page without network.
 
-        Files of more than `LONG` rows are compressed by gzip; of more than `HUGE` rows, there is
-        CSV alone, with six significant digits.
+        Files of more than 2,000 rows are compressed by gzip; of more than 10,000 rows, there is
+        CSV alone, with six significant digits. A row of 20 columns is 575 bytes of a page,
+        compressed CSV 78: 1.1 and 0.8 MB.
         """
         if self.file:
             return (("JSON", "json", self.file),)
-        if len(next(iter(self.content.values()), ())) > HUGE:
+        n_rows = len(next(iter(self.content.values()), ()))
+        if n_rows > 10_000:
             text = self.csv(digits=6).encode()
             uri = f"data:application/gzip;base64,{_base64(_packed(text))}"
             return (("CSV", "csv.gz", uri),)
         made = (("CSV", "csv", "text/csv", self.csv().encode()),
                 ("JSON", "json", "application/json", self.to_json().encode()))  # fmt: skip
-        if len(next(iter(self.content.values()), ())) > LONG:
+        if n_rows > 2_000:
             return tuple(
                 (name, f"{suffix}.gz", f"data:application/gzip;base64,{_base64(_packed(text))}")
                 for name, suffix, _, text in made
@@ -289,7 +286,7 @@ class Table(Printed):
             return [every]
         widths = [self._width(k) for k in every]
         begin = every[: label + 1]
-        widths[label] = min(widths[label], LABEL)
+        widths[label] = min(widths[label], 16)  # labels keep as many columns, if they have them
         parts = [begin]
         for k in every[label + 1 :]:
             taken = sum(widths[i] + GAP for i in [*parts[-1], k]) - GAP

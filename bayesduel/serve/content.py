@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Content", "Contents", "read_contents", "read_page"]
 
-LARGEST = 1_000_000  # characters of one item: two novels, and 1 MB of a page
 KINDS = {
     "img": {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"},
     "audio": {".mp3", ".wav", ".ogg", ".oga", ".m4a", ".flac", ".opus"},
@@ -46,7 +45,6 @@ ATTRIBUTES = {
     "video": {"src", "controls", "preload", "playsinline"},
     "ol": {"start"},
 }
-LOWER = 2  # levels that headings of a content stand below those of the page
 # $x$ as Pandoc reads it (no space inside of the dollars, no digit after them, so that prices are
 # none), $$x$$ and \(x\); each ends at the latest where another one begins.
 INLINE = re.compile(
@@ -188,7 +186,8 @@ def _version(path: Path) -> tuple[int, int]:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    before = csv.field_size_limit(LARGEST)
+    # Characters of one item: two novels, and 1 MB of a page
+    before = csv.field_size_limit(1_000_000)
     try:
         return csv_rows(path, ("arm", "content"), short=True)
     finally:
@@ -274,10 +273,11 @@ def _parser() -> Any:
 
 
 def _lower_headings(state: "StateCore") -> None:
-    """Let headings of a content stand below those of the page."""
+    """Let headings of a content stand two levels below those of the page."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1:]) + LOWER, 6)}"
+            level = int(token.tag[1:]) + 2
+            token.tag = f"h{min(level, 6)}"
 
 
 def _formula(state: "StateInline", silent: bool) -> bool:

@@ -36,9 +36,6 @@ log = logging.getLogger("bayesduel.serve")
 WARNING = "Some of your answers were not as expected. Please look at both with more care."
 ENDED = "The study is finished. Thank you!"
 PAUSED = "The study is paused. Please come back later."
-# Share of the pairs shown that a judge has to decide (first, second or equal) to be given the
-# completion code. A convention, which the guide and `--help` name.
-DECIDED = 0.5
 NO_CODE = (
     "The completion code is for judges who decided at least half of their pairs, with care. If you "
     "did, ask the person who invited you."
@@ -237,14 +234,18 @@ def _done(pages: Pages, judge: str, message: str, *, stopped: bool = False) -> d
 
 
 def _has_judged(pages: Pages, judge: str) -> bool:
-    """Return whether a judge decided enough of the pairs shown, and did not fail the gold ones."""
+    """Return whether a judge decided half of the pairs shown, and did not fail the gold ones.
+
+    To decide is to answer first, second or equal. A half is a convention, which the guide and
+    `--help` name.
+    """
     own = _table(pages, judge)
     if not own:
         return False
     decided = own["told"] - own["cannot_tell"]
     shown = own["told"] + own["skipped"]
     is_out = judge in pages.study.excluded
-    return decided > 0 and decided >= DECIDED * shown and not own["fails"] and not is_out
+    return decided > 0 and decided >= 0.5 * shown and not own["fails"] and not is_out
 
 
 def _table(pages: Pages, judge: str) -> dict[str, Any]:
@@ -334,7 +335,6 @@ RESULT: dict[str, dict[str, Any]] = {
         "(action and fields) where a recruiter takes one.",
     },
 }
-LONGEST_LOOK = 1e7  # seconds, 116 days: longer than any page is open
 # Names of criteria and words of answers are short; the study says which ones there are.
 SHORT = text(1000)
 ANSWER = {
@@ -343,7 +343,8 @@ ANSWER = {
     "criteria": {"type": "object", "maxProperties": MOST_CRITERIA, "additionalProperties": SHORT},
     "reasons": {"type": "array", "maxItems": MOST_REASONS, "items": SHORT},
     "comment": text(COMMENT),
-    "seen": {"type": "number", "minimum": 0, "maximum": LONGEST_LOOK},
+    # Seconds: 1e7 are 116 days, longer than any page is open.
+    "seen": {"type": "number", "minimum": 0, "maximum": 1e7},
 }
 OPERATIONS = (
     Operation(

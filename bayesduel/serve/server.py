@@ -18,9 +18,6 @@ __all__ = ["LONGEST", "SETTINGS", "Connection"]
 # Seconds until a request is complete. A body has at most 64 KiB (`limits.BODY`): 35 kbit a second,
 # less than the slowest mobile networks carry.
 LONGEST = 15.0
-# Connections at once, those that are answered included. Half of the 1,024 files that a process may
-# open on most Linux systems; 100 of them may be streams (`watch.STREAMS`).
-MOST = 500
 # Connections that wait, of all addresses and of one. 200 are left for requests that are complete.
 MOST_WAITING = 300
 MOST_WAITING_AT_ADDRESS = 100
@@ -96,7 +93,9 @@ SETTINGS: dict[str, Any] = {
     "access_log": False,
     "log_level": "warning",
     "server_header": False,
-    "limit_concurrency": MOST,
+    # Connections at once, those that are answered included. Half of the 1,024 files that a process
+    # may open on most Linux systems; 100 of them may be streams (`watch.STREAMS`).
+    "limit_concurrency": 500,
     "timeout_graceful_shutdown": 3,
     "h11_max_incomplete_event_size": 32 * 1024,
 }

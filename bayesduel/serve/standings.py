@@ -16,9 +16,6 @@ from bayesduel.text import json_ready
 __all__ = ["curve", "standings"]
 
 SHOWN = ("verdict", "stopped", "decided", "answer", "probability", "reason", "history")
-# Of the fit. Win rates are shown in whole per cent. With two sources and 40 votes, 4,000 draws take
-# 55 s of a processor and 1,000 take 5; their means differ by .001, lower ends of intervals by .005.
-DRAWS = 1000
 
 
 def standings(study: Study, noun: str = "arm") -> dict[str, Any]:
@@ -85,7 +82,10 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], 
     # The study's lock is not taken in here: who has it may wait for this one, to refit.
     with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        posterior = fit(duels, study.model, draws=DRAWS, clusters=False)
+        # Win rates are shown in whole per cent. With two sources and 40 votes, 4,000 draws take
+        # 55 s of a processor and 1,000 take 5; their means differ by .001, lower ends of intervals
+        # by .005.
+        posterior = fit(duels, study.model, draws=1000, clusters=False)
         retired = study.deciding["retired"]
         table = winners(posterior, covariance="model", retired=retired).table()
         if retired:  # their rows are those of a ranking of all arms

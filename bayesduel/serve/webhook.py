@@ -33,7 +33,6 @@ from bayesduel.study.tickets import ticket_id
 __all__ = ["Webhook", "signature"]
 
 PATIENCE = 10.0  # seconds that a receiver may take, as GitHub's webhooks wait
-AT_ONCE = 100  # posts of one look; the next look posts those that are left
 POSTED = ("told", "corrected", "withdrawn")
 SECRET = "webhook_secret"  # the setting that holds the key of the signatures
 
@@ -54,7 +53,7 @@ WAITING = (
     sa.select(deliveries)
     .where(OWN, deliveries.c.sent.is_(None))
     .order_by(deliveries.c.number)
-    .limit(AT_ONCE)
+    .limit(100)  # the next look posts those that are left
 )
 KNOWN = sa.select(deliveries.c.number).where(OWN, deliveries.c.key == sa.bindparam("key"))
 

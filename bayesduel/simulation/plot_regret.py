@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_regret"]
 
-APART = 10.0  # times: on a linear axis the smaller curve is then a line at the bottom
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
 NAMES = ("copeland", "condorcet", "borda")  # Criteria named after a person.
 
@@ -59,7 +58,7 @@ def plot_regret(
         Axes to draw on. Default: those of a new figure.
     log_regret
         Whether regret is on a log axis too. Default: where the largest curve ends more than
-        `APART` times above the smallest.
+        10 times above the smallest.
     floor
         Whether to compute C* (its mean, where truths are drawn for each run) and plot the dotted
         line. Default: where that takes seconds, up to 125 arms of one truth or 20 of 250;
@@ -137,7 +136,8 @@ def plot_regret(
         _floor(truths, FLOORED[criterion], floor, time, ax)
     ax.set_xscale("log")
     if log_regret is None:
-        log_regret = 0 < APART * min(ends) < max(ends)
+        # On a linear axis the smallest curve would be a line at the bottom
+        log_regret = 0 < 10.0 * min(ends) < max(ends)
     if log_regret:
         # From the first duel by which uniform play is expected to have lost one.
         first_lost = 1 / max(per_step, 1e-9)

@@ -33,7 +33,6 @@ from bayesduel.system.options import Decision
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
 CRITERIA = ("copeland", "borda", "condorcet", "kemeny", "slater", "copeland_indifference")
-SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 
 @each_problem
@@ -77,7 +76,7 @@ def success_rate(
     unit: Any = 1.0
     if "score" in problem:
         unit = abs(problem["score"]).max("arm")
-    success = lost <= SAME * unit
+    success = lost <= 1e-9 * unit  # but for rounding, next to the largest score
     n = success.sizes["replication"]
     right = success.sum("replication")
     low, high = clopper_pearson(right, n, ci_prob)

@@ -38,16 +38,11 @@ BUSY = 60.0  # seconds that a writer waits for another, whose writing takes mill
 PAUSE = 0.01  # seconds until it is tried again to begin the use of the log, which takes some ms
 # Connections that are kept: making one costs more than many queries (a process of PostgreSQL).
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}
-# Looks for a log that is not there: between two calls, who opens the file has none for some ms.
-LOOKS = 50
 # Times that a handle tries to end the use of the log while another has the file open: a look of
 # `_lacks_log` has it open for about 1 ms in each `PAUSE`.
 TRIES = 3
 # One thread at a time may need to be the only one that has the file open: two refuse each other.
 _alone_here = RLock()  # may be entered again, because a finalizer runs anywhere
-# Pages of the log (4 kB each) after which they are written into the file itself: about ten answers.
-# SQLite's own number, 1,000, leaves hundreds of answers in the log alone.
-CHECKPOINT = 40
 USES_LOG = b"\x02\x02"  # bytes 18 and 19: "Database File Format" of sqlite.org, section 1.3.3
 SCHEMA = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 # What stands for a password in an address, as SQLAlchemy and libpq take it: behind the user, up to
@@ -347,7 +342,9 @@ def _on_disk(connection: sqlite3.Connection, _: object) -> None:
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA trusted_schema=OFF")
-        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+        # After 40 pages of the log (4 kB each), about ten answers, they are written into the file
+        # itself. SQLite's own number, 1,000, leaves hundreds of answers in the log alone.
+        connection.execute("PRAGMA wal_autocheckpoint=40")
     except sqlite3.DatabaseError:
         connection.close()
         raise
@@ -410,7 +407,8 @@ def _lacks_log(file: Path) -> bool:
         with file.open("rb") as stream:
             return stream.read(20)[18:] == USES_LOG
     try:
-        for _ in range(LOOKS):
+        # 50 looks: between two calls, who opens the file has no log for some ms.
+        for _ in range(50):
             with _alone_here, closing(_alone(file)) as connection:
                 ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
             if mode != "wal" or _log_of(file).exists():

@@ -20,8 +20,6 @@ from bayesduel.system.arguments import by_reader, check_utf8, finite, shown_valu
 
 __all__ = ["Desk"]
 
-MOST_TICKETS = 100_000  # of one call of ask: a typing error of a number is told
-
 
 class Desk(Questions):
     """Tickets of a study; threads may share it.
@@ -74,7 +72,8 @@ class Desk(Questions):
             raise TypeError(
                 f"n should be a whole number, got {n!r}: a judge is named by judge={n!r}"
             )
-        count = whole(1 if n is None else n, "n", 1, MOST_TICKETS)
+        # More tickets in one call are a typing error
+        count = whole(1 if n is None else n, "n", 1, 100_000)
         judge = judge_name(judge)
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]

@@ -35,12 +35,7 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-# Effective share of the nodes below which they are placed again. Larger: nodes are placed more
-# often, and each time takes a Newton search; not tuned.
-FEW = 0.4
 STEP = 1e-3  # of numerical derivatives in the predictor, by central differences: right to 1e-6
-ROUNDS = 6  # of placing the nodes, at most
-DECREMENT = 1e-7  # of Newton's method a score, below which it ends
 CAP = 3.0  # largest change of a score in one Newton step, in logits: odds of 20
 
 
@@ -171,10 +166,12 @@ class SourcePosterior:
             return
         self._seen = self.wins.copy()
         nodes = self._first
-        for _ in range(ROUNDS):
+        for _ in range(6):  # times that nodes are placed, at most
             self._solve(nodes)
             effective = 1 / (self._weight**2).sum()
-            if effective >= FEW * len(nodes.phi):
+            # A larger share: nodes are placed more often, and each time takes a Newton search; not
+            # tuned.
+            if effective >= 0.4 * len(nodes.phi):
                 return
             middle = self._weight @ nodes.phi
             away = nodes.phi - middle
@@ -341,7 +338,7 @@ class SourcePosterior:
             columns = np.linalg.solve(precision, gradient[:, :, None])
             step = columns[:, :, 0]
             decrement = (step * gradient).sum(axis=1)
-            if (decrement < DECREMENT * n_scores).all():
+            if (decrement < 1e-7 * n_scores).all():  # nats of a score
                 break
             largest = np.abs(step).max(axis=1)
             shorter = CAP / np.maximum(largest, CAP)

@@ -66,8 +66,6 @@ __all__ = [
 ]
 
 UNNAMED = "study"  # name of a study that was given none
-# Formats whose tables lack columns that may be empty, or whole tables, and nothing else.
-GROWN = (3, 4)
 
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
@@ -230,7 +228,7 @@ class Store(Database):
         self.study = names.get(self.name, 0)
         if not self.is_new:
             found = self.setting("format")
-            if found in GROWN:
+            if found in (3, 4):  # tables lack columns that may be empty, or whole tables, at most
                 self._grow()
                 found = FORMAT
             if isinstance(found, int) and 0 < found < FORMAT:

@@ -55,7 +55,6 @@ Progress = Callable[[float], None] | None  # called with the share of the work d
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
-LONGEST_NOUN = 40  # letters: half a line of a screen
 LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 _of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
@@ -263,7 +262,8 @@ def check_noun(noun: object) -> None:
     """Raise TypeError or ValueError unless an argument can be what an arm is called."""
     check_text(noun, "noun")
     words = str(noun)
-    if not words.strip() or len(words) > LONGEST_NOUN or not words.isprintable():
+    fits = len(words) <= 40  # half a line of a screen
+    if not (words.strip() and fits and words.isprintable()):
         raise ValueError(
             f'noun should be what an arm is called, such as "model", got {shown_value(noun)}'
         )

@@ -23,14 +23,11 @@ __all__ = [
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
-COPIES = 8  # of the draws, at a time: proposals, those kept, and workspace
-BESIDE = 6  # numbers per draw beside its parameters: densities and weights
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 # Numbers worked on at once which should stay in the processor's cache. Log densities of 8,000 draws
 # of 827 coefficients take 0.1 s; with 100,000 at once 0.2 s, with 4,000,000 0.4 s.
 CACHED = 40_000
 AT_ONCE = 4_000_000  # numbers that products of matrices make at once: 32 MB
-LEAST_LIMIT = 100_000_000  # bytes; less is not enough to read anything: 10,000 duels take 168 MiB
 GB = 10**9
 # Least bytes of addresses and of memory of a process that reads a log, and of one that does not:
 # those of a small log with one thread of OpenBLAS and DuckDB (docs/validation/faults.md).
@@ -66,7 +63,8 @@ def bytes_of(memory: Any) -> int:
     else:
         whole = isinstance(memory, int) and not isinstance(memory, bool)
         size = float(memory) if whole and memory < 2**63 else 0.0
-    if not LEAST_LIMIT <= size < 2**63:
+    # Less is not enough to read anything: 10,000 duels take 168 MiB
+    if not 100_000_000 <= size < 2**63:
         raise ValueError(
             f"memory should be a size of at least 100MB, such as '2GB', got {shown_value(memory)}"
         )
@@ -112,7 +110,8 @@ def check_square(n_arms: int, matrices: float, what: str, instead: str) -> None:
 def check_draws(draws: int, numbers: int) -> None:
     """Raise ValueError unless draws of so many numbers, and their workspace, fit in free memory."""
     free = available_memory()
-    each = COPIES * ENTRY * float(numbers + BESIDE)
+    numbers_kept = float(numbers + 6)  # densities and weights beside the parameters
+    each = 8 * ENTRY * numbers_kept  # 8 copies at a time: proposals, those kept, and workspace
     if free is None or draws * each <= free:
         return
     raise ValueError(

@@ -32,13 +32,7 @@ __all__ = ["RankModel", "Sides"]
 # Log evidence of 16 arms has a standard deviation of 0.2 by 187 particles, over seeds, that of 43
 # arms one of 0.7 without exceptions and of 1.5 with them by 69, and a bias of as much downwards.
 PARTICLES = CostLimit(total=3000, least=16, most=250)
-# Effective share of the particles at each step of the power. Larger: more steps and less error of
-# the evidence; not tuned.
-KEPT = 0.7
 SIZES = 7  # nodes of the size: 4.2 standard deviations on either side
-RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
-WIDEST = 1.0  # standard deviation of it, at most: that of its prior is 1.1
-CLOSE = 1e-6  # last step of the side advantage, in logits: steps of Newton's method square it
 MOST_EXCEPTIONS = 0.5  # where the order says nothing; every probability below is as probable
 
 
@@ -105,13 +99,19 @@ class Sides:
             value, _, _ = self._without_sides(size)
             return -(value + _log_prior(size))
 
-        # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
-        found = minimize_scalar(cost, bounds=RANGE, method="bounded", options={"xatol": 0.01})
+        found = minimize_scalar(
+            cost,
+            bounds=(-6.0, 4.0),  # log odds from 0.003 to 80
+            method="bounded",
+            # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
+            options={"xatol": 0.01},
+        )
         mode = found.x
         apart = 0.1  # for a second difference at a mode that is right to 0.01
         around = cost(mode - apart) + cost(mode + apart)
         second_difference = around - 2 * cost(mode)
-        curvature = max(second_difference / apart**2, WIDEST**-2)
+        curvature = second_difference / apart**2
+        curvature = max(curvature, 1.0)  # a standard deviation of 1: that of the prior is 1.1
         step = SPACING / np.sqrt(curvature)
         places = np.arange(SIZES) - SIZES // 2
         return step, mode + step * places
@@ -137,7 +137,7 @@ class Sides:
             information = max(bent[-1, -1], 0.0) + of_prior
             pull = scores[-1] * of_prior
             step = (gradient[-1] - pull) / information
-            if abs(step) < CLOSE:
+            if abs(step) < 1e-6:  # logits: steps of Newton's method square it
                 break
             scores[-1] += np.clip(step, -ORDER, ORDER)
         mode = float(scores[-1])
@@ -366,7 +366,9 @@ def mixed(toward: np.ndarray, exceptions: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _step(slopes: np.ndarray, most: float) -> float:
-    """Return the step of the power by which the particles keep `KEPT` of their size, or `most`.
+    """Return the step of the power by which 0.7 of the particles are effective, or `most`.
+
+    A larger share: more steps and less error of the evidence; not tuned.
 
     Their log weights are taken to grow with the power as they do where it starts.
     """
@@ -377,7 +379,7 @@ def _step(slopes: np.ndarray, most: float) -> float:
         total = weights.sum()
         squares = (weights**2).sum()
         effective = float(total**2 / squares)
-        return effective / len(slopes) - KEPT
+        return effective / len(slopes) - 0.7
 
     if excess(most) >= 0:
         return most

@@ -25,8 +25,6 @@ __all__ = ["condition_terms", "conditional_p_value"]
 # Replicated logs: p-values are multiples of 1 / 400, 5 % among them (Davison & Hinkley, "Bootstrap
 # Methods and their Application", 1997, section 4.2.5).
 DRAWS = 399
-# Times that votes of a level unit are drawn again: of two votes, all but 2^-20 are decided.
-AGAIN = 20
 
 
 def condition_terms(duels: Duels) -> "dict[str, Part]":
@@ -134,11 +132,11 @@ def _majorities(
     """Return whether each unit that is kept goes to the lower arm, (draws, units).
 
     These have a majority in the log, so their votes are drawn again where they are level, up to
-    `AGAIN` times; then one is drawn at random.
+    20 times; then one is drawn at random.
     """
     won = rng.binomial(n, win)
     points = units.points(2 * won - weight)
-    for _ in range(AGAIN):
+    for _ in range(20):  # of two votes, all but 2^-20 are then decided
         level = (points == 0) & kept
         level_once = level.any(axis=0)
         of_level = level_once[units.place]

@@ -16,7 +16,6 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
 __all__ = [
-    "MOST_TRIADS",
     "Triads",
     "as_cyclic",
     "closed_triads",
@@ -24,10 +23,6 @@ __all__ = [
     "majority_z",
     "measured",
 ]
-
-
-LEVEL = 1e-9  # z scores below which a pair is level
-MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +45,7 @@ def closed_triads(
     first: np.ndarray,
     second: np.ndarray,
     rng: np.random.Generator,
-    most: int = MOST_TRIADS,
+    most: int = 200_000,  # all up to 107 arms
 ) -> Triads:
     """Return the triads whose three pairs met; of more than `most`, as many drawn at random.
 
@@ -99,7 +94,8 @@ def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.n
     even = np.select(by_side, [first_wins, 1 - first_wins], 0.5)
     mean, variance = design.moments(even)
     z = (won - mean) / np.sqrt(variance)
-    return np.where(np.abs(z) < LEVEL, 0.0, z)
+    is_level = np.abs(z) < 1e-9  # but for rounding
+    return np.where(is_level, 0.0, z)
 
 
 def measured(

@@ -47,10 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["duels_in"]
 
-# Times the median size, beyond which a margin or a covariate is an outlier: as far as metres are
-# among kilometres.
-FAR = 1_000
-
 
 @dataclass(frozen=True)
 class _Fault:
@@ -270,7 +266,7 @@ def _locate(source: "Source", roles: Roles, every: Rows, examined: Examined) -> 
 def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
     """Warn of margins and covariates that are far larger than the others, with the first's place.
 
-    Far is over `FAR` times the median size of those that are not 0.
+    Far is over 1,000 times the median size of those that are not 0: as metres are among kilometres.
     """
     for role, values in rows.measured.items():
         known = np.isfinite(values) & (values != 0)
@@ -278,7 +274,7 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
         if not len(sizes):
             continue
         median = float(np.median(sizes))
-        limit = FAR * median
+        limit = 1_000 * median
         n = int((sizes > limit).sum())
         if not n:
             continue

@@ -27,8 +27,6 @@ from bayesduel.text import to_json
 
 __all__ = ["FrameSource"]
 
-# Of a lazy frame, by which its columns are told apart: it may be computed anew each time.
-FEW_ROWS = 1_000
 CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, TypeError)
 
 
@@ -139,14 +137,14 @@ class FrameSource(Source):
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
         """Return the first `n` rows of columns as text by role; nested columns are empty.
 
-        Of a frame whose rows are elsewhere they are at most `FEW_ROWS`.
+        Of a lazy frame, which may be computed anew each time, they are at most 1,000.
         """
         schema = self._schema
         taken = columns.taken
         flat = {role: name for role, name in taken.items() if not schema[name].is_nested()}
         nothing = np.zeros(0, dtype=np.int32)
         found = {role: Coded([], nothing) for role in columns.taken}
-        most = min(n, FEW_ROWS) if self._lazy else n
+        most = min(n, 1_000) if self._lazy else n
         try:
             table = self._in_arrow(self._selected(Columns(flat)).head(most))
             return found | coded(_batches(table), flat, lenient=True)

@@ -34,7 +34,6 @@ LONGEST = 40  # characters of a value: half a line of a screen
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
 SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
-UNIX = (946_684_800, 4_102_444_800)  # seconds since 1970 at the start of 2000 and of 2100
 
 
 def understood(
@@ -424,8 +423,8 @@ def _span(known: np.ndarray) -> str:
     words = f"{_moment(first)} to {_moment(last)}"
     if known.dtype.kind == "M":
         return words
-    from_2000, to_2100 = UNIX
-    if not from_2000 <= first <= last < to_2100:
+    # Seconds since 1970 at the start of 2000 and of 2100
+    if not 946_684_800 <= first <= last < 4_102_444_800:
         return words
     start, end = np.array([first, last]).astype("datetime64[s]")
     dates = f"{_moment(start)} to {_moment(end)}"
