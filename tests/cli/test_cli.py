@@ -103,6 +103,7 @@ JOBS = {
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
     """Nor is garbage looked for among what is imported."""
     code, unused = JOBS[job]
@@ -144,6 +145,7 @@ finally:
     "words, status, freed",
     [(["--help"], 0, False), (["winners", "nosuch"], 2, False), (["problems", "--help"], 0, True)],
 )
+@pytest.mark.slow
 def test_a_command_ends_without_freeing_its_objects(words, status, freed):
     """What is registered for the end is called, and what is printed is written, all the same."""
     done = subprocess.run([sys.executable, "-c", ENDING, *words], capture_output=True, text=True)

@@ -34,6 +34,7 @@ def test_a_sound_installation_is_well_and_each_dependency_has_a_line():
     assert not [f for f in found.values() if f["mend"]]
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_broken_installation_and_its_status(tmp_path):
     """In a process of its own: a cache that cannot be written, and no compiler where C is asked."""
     (tmp_path / "file").write_text("")

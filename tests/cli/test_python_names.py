@@ -39,6 +39,7 @@ def test_a_command_names_no_function_of_the_package(folder, command):
     assert "bd." not in result.output + result.stderr
 
 
+@pytest.mark.slow
 def test_the_cycle_is_told_with_the_command_that_checks_it(folder):
     result = CliRunner().invoke(main, ["panel", str(folder / "log.csv")])
     assert "bayesduel check tests whether" in " ".join(result.output.split())

@@ -59,12 +59,14 @@ def test_options_that_a_saved_fit_cannot_honour(command, name, folder, monkeypat
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.sampled(3)
 def test_a_name_in_capitals_is_read(command, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = run(command, folder / "F.NC", *COMMANDS[command])
     assert answer.exit_code == 0, answer.stderr
 
 
+@pytest.mark.slow
 def test_the_page_of_a_fit_is_the_one_that_python_writes(folder, tmp_path):
     page = tmp_path / "page.html"
     answer = run("report", folder / "F.NC", "-o", page, "--noun", "dish", "--confidence", "0.9")

@@ -84,6 +84,7 @@ NAMED = {  # what --model and --term say together, and the model that Python cal
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_terms_in_the_name_of_a_model_are_those_of_the_option_of_terms(name, apart, log, tmp_path):
     label, words = NAMED[name]
     *first, last = words
@@ -106,6 +107,7 @@ def test_a_name_of_a_model_with_a_slip_is_refused_with_the_nearest(name, log, tm
     assert "did you mean" in answer.stderr and not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_limits_of_periods_as_dates(tmp_path):
     rows = [
         f"{'ab'[k % 2]},c,{'left' if k % 3 else 'right'},2026-05-{k % 28 + 1:02}" for k in range(56)
@@ -130,6 +132,7 @@ def each_command_with(name, values, step):
 
 @each_command_with(["word"], WORDS, step=4)
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, monkeypatch):
     """The model that reaches the fit, and the columns that were read for it."""
     seen = []
@@ -259,6 +262,7 @@ def fit(log, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_predict_is_that_of_python(fit, tmp_path):
     given = ["--given", "judge=j1", "--given", "length=0.5", "--side-advantage"]
     answer = run("predict", fit, "a", "b", *given, "--json")
@@ -285,6 +289,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
 
 
 @pytest.mark.parametrize("word", ["none", "None", "NONE"])
+@pytest.mark.slow
 def test_none_is_a_new_judge_on_the_command_line(word, fit):
     answer = run("predict", fit, "a", "b", "--given", f"judge={word}", "--json")
     assert answer.exit_code == 0, answer.stderr
@@ -453,6 +458,7 @@ def forget():
 
 
 @pytest.mark.parametrize("covariates", [["--covariates", "length"], []])
+@pytest.mark.slow
 def test_a_term_of_a_file_reads_its_covariate_alone(covariates, gap, log):
     """Before, the covariate itself was in the model, too, or was not read."""
     given = ["--term", gap, *covariates, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]

@@ -90,6 +90,7 @@ def test_no_fewer_votes_change_the_leader(few):
     ],
 )
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_what_is_named_changes_the_goal_when_it_is_left_out(by, goal, back):
     log = voted()
     fit = bd.fit(log, BradleyTerry())
@@ -152,6 +153,7 @@ def test_bounds_are_above_exact_tails_and_near_them(n, p):
     assert (np.exp(log)[far] < 4 * (1 + z[far]) * exact[far] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_planted_judges_are_found_and_honest_ones_are_not():
     log = voted(rigged=3)
     found = bd.audit(bd.fit(log, BradleyTerry()), log)
@@ -212,6 +214,7 @@ def test_equal_variants_are_pooled_and_different_ones_are_not():
     assert apart.std(axis=0) == pytest.approx(0.1, rel=0.1)
 
 
+@pytest.mark.slow
 def test_selection_of_variants_and_its_sentence():
     log = voted()
     fit = bd.fit(log, BradleyTerry())

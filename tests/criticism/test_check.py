@@ -136,6 +136,7 @@ def test_the_other_way_round():
     assert min(cycle.steps) > 0.9
 
 
+@pytest.mark.slow
 def test_repeated_votes_do_not_accuse_but_would_have():
     rng = np.random.default_rng(6)
     log = voted(expit((SCORE[:, None] - SCORE) / 4), 3, 40, rng, "group")
@@ -197,6 +198,7 @@ def test_two_arms_have_no_triads(tmp_path):
     assert "<h1>" in bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_triads_that_cannot_close_are_counted_as_such():
     wins = np.zeros((5, 5))
     wins[0, 1] = wins[1, 2] = wins[2, 0] = 6  # one triangle, and a tail
@@ -379,6 +381,7 @@ def of_person(person, listed):
         ("s7", "in one order", False),  # with an advantage and without: no cycle that matters
     ],
 )
+@pytest.mark.slow
 def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp_path):
     """Listed in one order, what an advantage adds to scores goes round (Hodge)."""
     log = of_person(person, listed)
@@ -450,6 +453,7 @@ def test_a_side_advantage_and_uneven_margins_are_told_from_cycles(tmp_path):
 # -- one verdict, decided ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_quick_check_has_the_numbers_of_a_full_one():
     log = simulate(ORDERED[:5, :5], 12, np.random.default_rng(16))
     quick, full = check(log, quick=True, seed=3), check(log, ["bradley-terry"], seed=3)
@@ -491,6 +495,7 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     assert often.evidence.met_once == 0 and "Of the pairs that met" not in " ".join(often.support)
 
 
+@pytest.mark.slow
 def test_triads_are_counted_without_the_side_advantage_too():
     """A level pair is decided by the adjustment alone."""
     left, right, won = [*"aabbac"], [*"bbccca"], [1, 0, 1, 0, 1, 0]

@@ -394,6 +394,7 @@ def test_two_arms_are_compared_by_duel_only():
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ties", [0.0, 0.3])
 @pytest.mark.parametrize("other", ["bradley-terry", "thurstone", "preference-matrix"])
+@pytest.mark.slow
 def test_arviz_compares_predictions_of_the_same_outcomes_only(other, ties):
     log = log_of(ladder(3), 30, 4, ties)
     names = ("davidson", other, "bradley-terry")
@@ -408,6 +409,7 @@ def test_arviz_compares_predictions_of_the_same_outcomes_only(other, ties):
         assert set(azs.compare(alike).index) == set(alike)
 
 
+@pytest.mark.slow
 def test_recipes_and_auto_are_the_models_that_the_log_chooses():
     log = bd.datasets.load("baseball1987")  # home and away
     found = bd.compare_models(log, [bd.DefaultModel(side_advantage=False), "auto"], draws=400)

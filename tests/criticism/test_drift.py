@@ -74,6 +74,7 @@ def test_of_two_arms_the_trend_is_that_of_a_logistic_regression_on_time(seed):
 
 
 @pytest.mark.parametrize("judges", [0, 12])
+@pytest.mark.slow
 def test_logs_without_a_change_raise_few_alarms(judges):
     """100 logs: 5 % of p-values are up to 0.05, also of judges who vote one after the other."""
     p = np.array([drift(seasons(k, (0.0,) * 4, 300, judges=judges)).p_value for k in range(100)])

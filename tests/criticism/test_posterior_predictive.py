@@ -147,6 +147,7 @@ def test_margins_that_are_as_the_model_says_pass():
     ],
     ids=["sides", "pairs", "arm noise", "tails", "skew"],
 )
+@pytest.mark.sampled(3)
 def test_what_is_wrong_is_found(settings, check):
     found = checked(draw_log(2, **settings))
     assert check in found.failed
@@ -235,6 +236,7 @@ def world(kind):
     ids=lambda v: v if isinstance(v, str) else "",
 )
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_coverage(kind, term):
     """Predictive intervals of 90 % hold 85 to 95 % of the margins of a world of the model."""
     log = world(kind)

@@ -165,6 +165,7 @@ def exact_evidence(sides, exceptions):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("free", [0.0, 0.4])
 @pytest.mark.parametrize("n_arms", [3, 6, 9])
+@pytest.mark.slow
 def test_particles_sum_over_orders(n_arms, free):
     """Beside the sum over all orders; the standard deviation over seeds is 0.15."""
     _, duels = world(n_arms, free, np.random.default_rng(n_arms))
@@ -254,6 +255,7 @@ class Level:
         return np.zeros(size)
 
 
+@pytest.mark.slow
 def test_a_ranking_with_near_ties_is_told_from_exceptions():
     """Of roshambo it was said that there is one ranking: 58 pairs were swept against the order.
 
@@ -276,6 +278,7 @@ def test_a_ranking_with_near_ties_is_told_from_exceptions():
 
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 1.0])
 @pytest.mark.parametrize("n_duels", [2, 5, 10, 50, 200])
+@pytest.mark.sampled(3)
 def test_pairs_that_one_arm_always_wins_have_a_side_advantage(n_duels, share):
     """Sizes that are integrated out may bend the density of the side advantage the wrong way."""
     first, second = (side.astype(np.int64) for side in np.triu_indices(8, 1))
@@ -290,6 +293,7 @@ def test_pairs_that_one_arm_always_wins_have_a_side_advantage(n_duels, share):
     assert abs(sides.order[:, 0]).max() < 10
 
 
+@pytest.mark.slow
 def test_margins_unrelated_to_the_order_are_no_cycle():
     """Free residuals alone gave a material cycle 0.99 here."""
     rng = np.random.default_rng(12)
@@ -361,6 +365,7 @@ def world(n_arms, free, rng):
 
 
 @pytest.mark.parametrize("free", [0.0, 0.2, 0.5])
+@pytest.mark.slow
 def test_the_share_of_a_world_is_found(free):
     odds, log = world(12, free, np.random.default_rng(21))
     found = ranking_posterior(design_of(log), log.arms, np.random.default_rng(0))
@@ -374,6 +379,7 @@ def test_the_share_of_a_world_is_found(free):
     assert again.cyclic_share == share  # by the seed
 
 
+@pytest.mark.slow
 def test_a_larger_step_of_a_cycle_is_less_probable():
     _, log = world(8, 0.4, np.random.default_rng(3))
     chances = [check(log, quick=True, material=m).p_material_cycle for m in (0.55, 0.7, 0.9)]

@@ -148,6 +148,7 @@ def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits,
 
 @each_linear
 @pytest.mark.sampled(9)
+@pytest.mark.slow
 def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, term):
     fit = fits(response, term)
     table = bd.sensitivity(fit)

@@ -279,6 +279,7 @@ def test_a_learned_scale_is_doubted_where_opponents_are_near_one_another():
 
 
 @pytest.mark.parametrize("n_edges", [1, 3, 30, 60, 99])
+@pytest.mark.sampled(3)
 def test_components_are_the_arms_that_duels_reach(n_edges):
     for seed in range(20):
         rng = np.random.default_rng([n_edges, seed])
@@ -294,6 +295,7 @@ def test_components_are_the_arms_that_duels_reach(n_edges):
         assert set(bd.components(Duels.from_wins(wins))) == groups
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_arms_is_one_component():
     arms = np.random.default_rng(0).permutation(100_000)
     chain = Duels.from_votes(arms[1:], arms[:-1], np.ones(len(arms) - 1))

@@ -220,6 +220,7 @@ def judged(names):
 
 
 @pytest.mark.parametrize("name", ["judge", "respondent", "Rater ID", "participant_id", "voter"])
+@pytest.mark.sampled(3)
 def test_judges_of_every_form_are_found(name, capsys):
     for frame in judged(name):
         log = bd.read_rankings(frame)

@@ -94,6 +94,7 @@ TIES = ("keep", "half", "drop")
     ],
 )
 @pytest.mark.sampled(3, "sampling-keep")
+@pytest.mark.slow
 def test_shards_counted_apart_are_one_read(folder, columns, ties):
     options = COLUMNS[columns] | {"ties": ties}
     paths = [folder / f"day-{k}.parquet" for k in range(3)]

@@ -222,6 +222,7 @@ def test_effects_by_group_are_as_asked():
         bd.DefaultModel(group_effects="yes")
 
 
+@pytest.mark.slow
 def test_a_fit_has_them_beside_robust_errors_and_a_named_model_has_not():
     log = bd.read_duels(grouped(judge=np.arange(260) % 20))
     fit = bd.fit(log, draws=200)

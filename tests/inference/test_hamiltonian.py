@@ -187,6 +187,7 @@ def test_groups_that_follow_are_nearly_independent_of_the_others(response):
     assert sizes[0] < 0.5 * sizes[1]
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_the_certified_approximation():
     log = log_of("tie", 600)
     model = Davidson(TERMS["prompts"]()).settled(log)

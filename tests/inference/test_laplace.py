@@ -191,6 +191,7 @@ def test_the_concentration_is_drawn_from_its_exact_marginal():
     assert stats.kstest(cdf, "uniform").statistic < 5e-3
 
 
+@pytest.mark.slow
 def test_laplace_marginal_of_the_scale_is_close_to_quadrature():
     """Two arms: the score difference is one number, so the marginal is an integral."""
     duels = Duels.from_wins(np.array([[0, 12], [5, 0]]))

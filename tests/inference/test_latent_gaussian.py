@@ -82,6 +82,7 @@ def by_source(n_people, n_machine, correlation, seed):
 
 
 @pytest.mark.parametrize("correlation", [0.99, pytest.param(0.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_scattered_nodes_tell_what_a_lattice_does(monkeypatch, correlation):
     """Moments of scores and log scales; the correlation's tail is long where it is near one."""
     log = by_source(150, 1500, correlation, seed=3)

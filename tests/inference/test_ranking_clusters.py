@@ -80,6 +80,7 @@ def coverage(n_worlds, n_judges, best, draws=1000):
     return {name: np.array(found) for name, found in covered.items()}
 
 
+@pytest.mark.slow
 def test_intervals_of_respondents_cover():
     """20 worlds, of which 0.98 and, without judges, 0.89; of 100 see the slow test."""
     found = coverage(20, 10, best=False, draws=200)
@@ -97,6 +98,7 @@ def test_intervals_of_respondents_cover_in_many_worlds(n_judges, best):
 
 
 @pytest.mark.parametrize("best", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_errors_are_those_of_a_bootstrap_by_respondent(best):
     """Errors of 40 respondents, within 15 %: 200 resamples have one of 5 %, CR2 is a bit larger."""
     orders, who = panel(40, 3, best=best)
@@ -199,6 +201,7 @@ def test_a_part_of_the_choices_bends_as_the_whole_does():
     np.testing.assert_allclose(sum(parts), whole.information(x, np.zeros(1)))
 
 
+@pytest.mark.slow
 def test_what_a_fit_with_judges_says(tmp_path):
     orders, who = panel(12, 4)
     fit = bd.fit(bd.Rankings.from_orders(orders, judge=who), draws=400)

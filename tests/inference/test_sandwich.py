@@ -218,6 +218,7 @@ def test_winners_say_which_errors_they_carry():
     assert "are taken as independent (each pair has a parameter" in loose.attrs["dependence"]
 
 
+@pytest.mark.slow
 def test_two_way_errors_are_wide_where_either_way_is():
     """Votes copied within a group and judges who repeat themselves: both show in the errors."""
     rng = np.random.default_rng(5)

@@ -72,6 +72,7 @@ def quietly(*args, **settings):
 
 @pytest.mark.parametrize("name", THIN)
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_quantiles_of_thin_logs_are_exact(name):
     """40,000 draws: a 97.5 % quantile has a standard error of 0.02 to 0.03 sd in a long tail."""
     counts, exact = THIN[name]
@@ -138,6 +139,7 @@ def test_the_proposals_are_normalised(scale):
 
 
 @pytest.mark.parametrize("scale", [2.0, None], ids=["held", "learned"])
+@pytest.mark.slow
 def test_the_normal_proposal_is_normalised(scale):
     model = BradleyTerry() if scale is None else BradleyTerry(scale=scale)
     duels = log_of((8, 9, 7), (5, 4, 6))
@@ -161,6 +163,7 @@ def mass_of(density, reach, nodes):
     return np.sum(sums) * (hypers[1] - hypers[0] if len(nodes) > 1 else 1.0)
 
 
+@pytest.mark.slow
 def test_equal_arms_are_drawn_with_the_spread_of_their_own_scale():
     """The prior alone holds 100 scores: draws of the nearest node would weigh half as much."""
     rng = np.random.default_rng(0)
@@ -249,6 +252,7 @@ def test_a_tilted_grid_has_the_moments_of_the_weighted_draws():
 
 @pytest.mark.parametrize("hopeless", [True, False])
 @pytest.mark.parametrize("method", ["auto", "laplace"])
+@pytest.mark.slow
 def test_draws_far_off_are_refined_only_where_nuts_may_not_draw_in_their_place(
     method, hopeless, monkeypatch
 ):

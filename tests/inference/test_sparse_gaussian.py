@@ -259,6 +259,7 @@ def test_coefficients_have_the_means_and_errors_of_the_certified_posterior(sided
     assert np.abs(together[1][0, :60]).max() > 0.25  # the side advantage and the scores depend
 
 
+@pytest.mark.slow
 def test_gibbs_with_a_side_advantage_is_the_posterior_of_two_arms_by_quadrature():
     won = [1, 1, 1, 0, 1, 0]
     duels = bd.Duels.from_votes(["a"] * 4 + ["b"] * 2, ["b"] * 4 + ["a"] * 2, won)

@@ -136,6 +136,7 @@ def test_a_term_of_ones_own_whose_column_the_log_lacks_is_told(frame, tmp_path):
     assert answer.exit_code == 2 and "no column 'x'" in answer.output
 
 
+@pytest.mark.slow
 def test_a_page_of_a_fit_with_a_term_of_ones_own_leaves_out_what_needs_the_votes(frame, tmp_path):
     fit = bd.fit(bd.read_duels(frame, covariates=["x"]), BradleyTerry() + Named(), draws=100)
     page = bd.report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
@@ -148,6 +149,7 @@ def test_a_column_that_has_a_role_is_named_by_it(frame):
         bd.fit(log, BradleyTerry() + RandomEffects("prompt"), draws=100)
 
 
+@pytest.mark.slow
 def test_margins_that_the_model_does_not_use_are_told(frame):
     log = bd.read_duels(grades(frame).rename(columns={"outcome": "margin"}))
     words = "The margins of the log are not used: an outcome of the model is a win"

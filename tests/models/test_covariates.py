@@ -113,6 +113,7 @@ def test_laplace_and_nuts_agree():
     assert int(nuts["sample_stats"]["diverging"].sum()) == 0
 
 
+@pytest.mark.slow
 def test_coefficients_are_on_the_scale_of_the_table():
     items = table_of(40, 3, seed=1)
     duels = drawn_log(items, np.array([1.0, -0.5, 0.0]), 6000, seed=2)

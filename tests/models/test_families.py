@@ -109,6 +109,7 @@ def by_quadrature(wins, family, n_nodes=20, reach=6.0):
 
 
 @pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_scores_are_those_of_quadrature(method):
     """Means within 0.1 sd and deviations within 5 %."""
     wins = np.array([[0, 6, 9], [3, 0, 0], [1, 1, 0]])

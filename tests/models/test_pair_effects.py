@@ -50,6 +50,7 @@ def test_draws_are_those_of_nuts(method):
     np.testing.assert_allclose(P[0].std(axis=0), P[1].std(axis=0), atol=0.02)
 
 
+@pytest.mark.slow
 def test_cycles_are_possible_and_a_pair_that_never_met_is_unsure():
     fit = bd.fit(table(), "bradley-terry + pair-residuals", seed=1)
     found = bd.winners(fit)

@@ -497,6 +497,7 @@ def test_fits_with_priors_are_calibrated(case, n, log):
 
 @pytest.mark.parametrize("spread", [0.0, 0.4])
 @pytest.mark.parametrize("half", [50, 200])
+@pytest.mark.slow
 def test_an_earlier_fit_is_a_prior_for_the_arms_of_both(half, spread, log):
     """Two halves one after the other say what both say at once; a spread counts the first less."""
     frame = pd.DataFrame(log.to_frame())[["left", "right", "outcome"]]

@@ -166,6 +166,7 @@ def complete(model, density, found):
 
 
 @pytest.mark.parametrize("terms", [TERMS["sizes"], TERMS["all"]], ids=["sizes", "all"])
+@pytest.mark.slow
 def test_the_pymc_model_has_the_same_likelihood(terms):
     log = world(30, 5)
     model = BradleyTerry()
@@ -258,6 +259,7 @@ def test_the_model_that_is_found_says_what_a_side_is_worth():
     assert "what each member more is worth" in told[1, 2].reasons[-1]
 
 
+@pytest.mark.slow
 def test_predictions_are_of_sides(tmp_path):
     log = plain(world(150, 4))
     fit = bd.fit(log, BradleyTerry() + TeamSize() + SideAdvantage(), seed=1, draws=400)
@@ -290,6 +292,7 @@ def test_a_member_on_both_sides_is_of_no_account_in_predictions(judge):
     assert float(shared["win"]) == pytest.approx(float(alone["win"]))
 
 
+@pytest.mark.slow
 def test_a_fit_without_its_log_is_updated():
     log = plain(world(150, 4))
     options = {"seed": 1, "draws": 400}

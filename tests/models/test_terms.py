@@ -71,6 +71,7 @@ def log():
 
 @each_model
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_the_model_and_its_numpy_twin_have_one_likelihood(model, log):
     model = model.settled(log)
     built = model.build(log)
@@ -220,6 +221,7 @@ def test_flat_home_advantage_equals_that_of_r():
     assert found == pytest.approx(expected, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_a_planted_advantage_of_order_is_found():
     score = np.linspace(-1, 1, 5)
     duels = log_of(lambda i, j, g, t: score[i] - score[j] + 0.6, 5, 2000, 6)

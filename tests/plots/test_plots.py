@@ -109,6 +109,7 @@ LONG = "arm number {:03d} with a name that is rather long"
     ],
 )
 @pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_labels_never_overlap_nor_leave_the_picture(n_arms, label, many):
     found = many if n_arms == 161 else winners_of(n_arms, label=label)
     for plot in (plots.plot_ranking, plots.plot_ranks, plots.plot_preference, plots.plot_winners):
@@ -233,6 +234,7 @@ def test_cyclicity_shows_replicated_logs_and_the_log(rock):
 
 
 @pytest.mark.parametrize("n_arms", [3, 5, pytest.param(46, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
     """The last arm beats the first one; each other pair is won by the earlier arm."""
     wins = np.triu(np.full((n_arms, n_arms), 40), 1)
@@ -264,6 +266,7 @@ def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
         ("celebrities", "No cycle that matters"),  # one pair may contradict the order, by little
     ],
 )
+@pytest.mark.slow
 def test_no_arc_is_drawn_of_a_transitive_log(log, title):
     found = check(bd.datasets.load(log), quick=True)
     assert found.transitive

@@ -411,6 +411,7 @@ def test_a_log_that_was_read_without_ties_says_so(model, rule):
 
 
 @pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+@pytest.mark.slow
 def test_the_command_tells_an_unknown_level_once(form, tmp_path):
     path = tmp_path / "fit.nc"
     fitted(BradleyTerry() + CategoryEffects("language")).to_netcdf(path)

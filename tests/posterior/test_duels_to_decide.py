@@ -71,6 +71,7 @@ def test_near_certainty_a_difference_takes_no_more_duels_than_a_smaller_one():
 @pytest.mark.parametrize(
     "model", [Davidson(), pytest.param(ThurstoneScore(), marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_more_draws_of_what_differs_beside_the_difference_take_no_fewer_duels(model):
     """And the Monte Carlo errors are those of fits with other seeds."""
     rng = np.random.default_rng(1)

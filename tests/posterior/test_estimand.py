@@ -38,6 +38,7 @@ def made_log(n=400, *, levels=("de", "en", "fr"), shares=(0.5, 0.3, 0.2), spread
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 1.5, 3.0])
 @pytest.mark.parametrize("link", [expit, ndtr])
+@pytest.mark.slow
 def test_the_quadrature_is_that_of_scipy(link, deviation):
     eta = np.linspace(-5, 5, 21)[None]
     found = over_normal(lambda x: {"p": link(x)}, eta, np.full((1, 1), deviation**2))["p"][0]
@@ -49,6 +50,7 @@ def test_the_quadrature_is_that_of_scipy(link, deviation):
 @pytest.mark.parametrize("shared", [(), ("judge",)])
 @pytest.mark.parametrize("response", ["bradley-terry", "thurstone", "davidson"])
 @pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_a_new_prompt_is_integrated_out(response, shared):
     """The win probability is the mean over levels drawn from the learned spread."""
     log = made_log()

@@ -81,6 +81,7 @@ def test_intervals_widen_and_nothing_is_warned_of_after_the_log(fit):
 
 
 @pytest.mark.parametrize("n", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_forecasts_hold_the_future(n):
     """Coverage within four standard errors of 95 % at ten periods, and a log loss no worse."""
     found = np.array([world(seed, draws=400) for seed in range(n)])

@@ -302,6 +302,7 @@ def test_a_condition_that_no_term_reads_names_the_term_that_would(said, term):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize("base", ["davidson", "thurstone"])
+@pytest.mark.slow
 def test_what_is_taken_for_conditions_that_are_not_given_is_said(base, dated):
     rng = np.random.default_rng(9)
     day = np.arange(60) // 2

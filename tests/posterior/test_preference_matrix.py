@@ -58,6 +58,7 @@ MODELS = [
 @pytest.mark.filterwarnings(
     "ignore::bayesduel.posterior.dependence.RepeatedVotesWarning"  # of a parameter a pair
 )
+@pytest.mark.sampled(3)
 def test_the_matrix_is_that_of_winners_predictions_and_draws(log, model):
     if isinstance(model, ThurstoneScore):
         log = played(whole=False)  # predictions of whole margins take draws out of P

@@ -29,6 +29,7 @@ def test_by_hand():
     assert tiers(found, np.arange(4)).tolist() == [1, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_few_arms_are_compared_as_many_are():
     by_arm = drawn([0.3, 0.0, -1.0, 2.0], 0.7, 500).T ** 3  # skewed
     for few, many in zip(_of_few(by_arm), _largest_differences(by_arm), strict=True):

@@ -341,6 +341,7 @@ def test_the_picture_names_the_arms_that_a_source_favours(found):
     assert {line.get_label() for line in ax.lines} >= {"gpt"}
 
 
+@pytest.mark.slow
 def test_errors_of_the_target_are_cluster_robust_as_said():
     """Votes copied four times in a group: the target's intervals are those of the originals."""
     once = votes("good", people=800, machine=1600)

@@ -175,6 +175,7 @@ def test_votes_of_judges_are_joined(logs):
     ],
 )
 @pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_what_a_model_reads_off_the_log_is_read_off_the_whole(model, tmp_path):
     """The new duels are later, of larger covariates and margins, and of another source."""
 
@@ -203,6 +204,7 @@ def test_what_a_model_reads_off_the_log_is_read_off_the_whole(model, tmp_path):
         np.testing.assert_allclose(found, wanted, atol=0.05 * spread + 1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 def test_the_command_updates_a_saved_fit(tmp_path):
     import xarray as xr
     from click.testing import CliRunner
@@ -394,6 +396,7 @@ def test_the_command_reads_updates_and_splits_rankings(tmp_path):
         assert "--rankings should be ROLE=COLUMN" in run("read", log, "--rankings", roles).stderr
 
 
+@pytest.mark.slow
 def test_the_earlier_log_may_be_a_file_or_a_frame(tmp_path):
     rows = {"left": list("abc") * 30, "right": list("bca") * 30, "outcome": [1, 1, 0, 1, 0] * 18}
     frame = pd.DataFrame(rows | {"judge": [f"j{k // 6}" for k in range(90)]})
@@ -439,6 +442,7 @@ def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
 
 
 @pytest.mark.parametrize("judges", [None, 6])
+@pytest.mark.slow
 def test_votes_in_memory_that_were_added_before_are_warned_of(judges, tmp_path):
     """Logs and frames have no name by which to know them: their rows say it."""
 
@@ -485,6 +489,7 @@ def test_a_copy_of_a_file_under_another_name_is_warned_of_by_the_command(tmp_pat
     assert "54 duels" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_earlier_log_of_several_days(tmp_path):
     """Judges need the earlier votes: on the third day those of two files."""
     from click.testing import CliRunner

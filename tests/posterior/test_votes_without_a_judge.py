@@ -117,6 +117,7 @@ def test_health_and_the_reading_count_them(capsys):
     assert "names none" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_says_it_and_a_page_has_an_alert(tmp_path):
     log = tmp_path / "log.csv"
     rows(without=30).to_csv(log, index=False)

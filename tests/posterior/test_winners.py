@@ -208,6 +208,7 @@ THIN = {
 
 @pytest.mark.parametrize("name", THIN)
 @pytest.mark.parametrize("model", ["bradley-terry", "preference-matrix"])
+@pytest.mark.sampled(3)
 def test_thin_logs_are_undecided_and_finite(name, model):
     from bayesduel.data.duels import Duels
     from bayesduel.inference.fit import fit

@@ -219,6 +219,7 @@ def test_ranks_and_top_k_let_equals_share():
 
 @checked
 @given(matrices())
+@pytest.mark.slow
 def test_mixture_solves_the_linear_programme(P):
     q = pf.von_neumann(P)
     assert q.min() >= 0
@@ -322,6 +323,7 @@ def test_smith_set_is_the_smallest_that_beats_the_rest(P):
 
 @checked
 @given(matrices(), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_relabelling_commutes(P, random):
     order = np.array(random.sample(range(len(P)), len(P)))
     Q = P[np.ix_(order, order)]

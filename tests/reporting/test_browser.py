@@ -135,6 +135,7 @@ def test_heads_sort_both_ways_and_the_filter_hides(dom):
     assert re.search(r"<output[^>]*>1 of 3</output>", dom)
 
 
+@pytest.mark.slow
 def test_a_verdict_in_the_table_of_logs_has_room_on_a_phone(tmp_path):
     """It stood in a column of one or two words, eleven lines high."""
     words = (
@@ -152,6 +153,7 @@ def test_a_verdict_in_the_table_of_logs_has_room_on_a_phone(tmp_path):
     assert int(width) > 180 and int(whole) <= 330
 
 
+@pytest.mark.slow
 def test_a_matrix_of_many_arms_is_printed_small_and_with_its_dots(tmp_path):
     """Of 58 arms a page took 190 MB and minutes: each dot was a gradient."""
     mean = np.full((30, 30), 0.7)
@@ -262,6 +264,7 @@ def test_two_arms_are_compared_in_either_order(dom):
     ],
 )
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_words_of_the_comparison_are_those_of_a_reader(folder, tmp_path, said, numbers):
     text = (folder / "report.html").read_text()
     data = re.search(r'<script type="application/json">(.*?)</script>', text)[1]
@@ -316,6 +319,7 @@ def test_with_scripts_off_the_page_is_whole(dom):
     assert json.loads(title_of(dom)) == [3, 0, 0, True, True]
 
 
+@pytest.mark.slow
 def test_links_lead_to_the_arm_and_back(folder, tmp_path):
     site = shutil.copytree(folder / "site", tmp_path / "site")
     click = 'document.querySelector("table.board td.name a").click();'

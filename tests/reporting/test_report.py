@@ -175,6 +175,7 @@ def test_neighbours_five_pairs_and_the_command(page, springall):
     assert bd.__version__ in page.text["reproduce"]
 
 
+@pytest.mark.slow
 def test_checks_are_those_of_the_analysis(page, springall):
     log, fit = springall
     a = analyse(log, fit, seed=4)
@@ -194,6 +195,7 @@ def test_same_seed_same_bytes(springall, html, tmp_path):
 # -- other logs ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_labels_are_escaped(tmp_path):
     nasty = ["<script>alert(1)</script>", 'a & "b"', "x' onload='y"]
     log = Duels.from_wins([[0, 12, 15], [9, 0, 11], [8, 10, 0]], nasty)
@@ -205,6 +207,7 @@ def test_labels_are_escaped(tmp_path):
 
 @pytest.mark.parametrize("by", [None, "category"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_path):
     """Home wins 28 of 40 duels of equal arms: 70 %, shrunk a little by the prior."""
     wins = np.array([[0, 14, 14], [14, 0, 14], [14, 14, 0]])
@@ -264,6 +267,7 @@ def test_groups_that_never_met(tmp_path):
         pytest.param("aaabb", "bcbcc", [1, 1, 1, 0, 1], id="one arm undefeated"),
     ],
 )
+@pytest.mark.slow
 def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
     log = Duels.from_votes(left, right, outcome)
     page = page_of(log, tmp_path, drawn=True, draws=200)
@@ -357,6 +361,7 @@ def test_a_fit_alone_is_enough(springall, tmp_path):
     np.testing.assert_array_equal(again.tally("keep").ties, log.tally("keep").ties)
 
 
+@pytest.mark.slow
 def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
     log, fit = springall
     assert "Diagnostics" not in page.text["verdict"]
@@ -462,6 +467,7 @@ def test_a_page_of_judges_says_which_to_drop(tmp_path):
     assert "between the groups" in page.text["judges"]
 
 
+@pytest.mark.slow
 def test_export_writes_the_files_of_the_page(springall, page, tmp_path):
     log, fit = springall
     written = bd.export(fit, tmp_path / "tables", duels=log)

@@ -263,6 +263,7 @@ def test_criteria_disagree_only_beyond_monte_carlo_error():
     assert "The criteria agree: a" in criterion_words(elections([left] * 5))
 
 
+@pytest.mark.slow
 def test_winners_by_criterion_say_why_the_leaderboard_has_another_first_arm(springall):
     log, fit = springall
     a = analyse(log, fit, seed=4)

@@ -230,6 +230,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert not Path("other").exists()
 
 
+@pytest.mark.slow
 def test_the_estimated_win_rate_and_the_counted_share_stand_side_by_side(tmp_path):
     log = bd.datasets.load("citations")
     fit = bd.fit(log, "bradley-terry", draws=200)

@@ -40,6 +40,7 @@ def folder(path):
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_page_is_called_like_its_file_without_the_ending(tmp_path, name, written, title):
     log = bd.read_duels(written(tmp_path / name))
     given = {"model": BradleyTerry(), "draws": 100}
@@ -50,6 +51,7 @@ def test_a_page_is_called_like_its_file_without_the_ending(tmp_path, name, writt
         assert re.search("<h1[^>]*>([^<]*)", text)[1] == title, page
 
 
+@pytest.mark.slow
 def test_a_title_that_is_given_is_kept(tmp_path):
     frame = pd.DataFrame(
         [row.split(",") for row in ROWS.split()[1:]], columns=ROWS.split()[0].split(",")

@@ -165,6 +165,7 @@ def test_a_ranking_by_margins_says_so_and_who_leads_by_wins():
     assert "By wins" not in margin_words(fine, apart, "b")  # a and c never met
 
 
+@pytest.mark.slow
 def test_uneven_margins_are_on_the_first_screen(monkeypatch):
     log = bd.datasets.load("baseball1987")
     a = analyse(log, bd.fit(log, draws=400, seed=0))
@@ -187,6 +188,7 @@ def test_sides_that_are_an_artefact_stay_out_and_the_page_says_why(sided):
     assert "Side advantage:" not in said and "do not say how a pair was presented" in said
 
 
+@pytest.mark.slow
 def test_a_page_has_one_verdict_and_other_models_are_rows(tmp_path):
     """Wrong 2."""
     log = bd.Duels.from_wins(ladder(5, 12, 6), NAMES[:5])

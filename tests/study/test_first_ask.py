@@ -72,6 +72,7 @@ def test_the_first_questions_of_a_small_study_compile_nothing(how, tmp_path):
     assert (pairs, "") == asked(tmp_path, "few", NUMBA_DISABLE_JIT="1")
 
 
+@pytest.mark.slow
 def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     _, said = asked(tmp_path, "many")
     assert said == COMPILES
@@ -85,6 +86,7 @@ def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     ],
     ids=" ".join,
 )
+@pytest.mark.slow
 def test_the_first_forecast_of_a_study_says_that_it_compiles(words, tmp_path):
     path = tmp_path / "a.study"
     with Study(path, arms=["a", "b", "c"], stop=WithinRope(0.95)) as study:  # one plan

@@ -74,6 +74,7 @@ def test_a_home_folder_that_can_be_written_is_used(monkeypatch, tmp_path, recwar
     assert not recwarn.list
 
 
+@pytest.mark.slow
 def test_commands_run_without_a_home_folder_and_in_the_c_locale(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("left,right,outcome\n狐,bé,left\nbé,狐,left\n", encoding="utf-8")

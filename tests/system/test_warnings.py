@@ -90,6 +90,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_a_warning_names_the_line_that_called_the_package(case):
     category, call = CASES[case]
     with warnings.catch_warnings(record=True) as caught:

@@ -109,6 +109,7 @@ CASES = list(product(
     ids=lambda case: "-".join(map(str, case)),
 )
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_a_table_is_read_as_a_file_of_its_rows(case, tmp_path):
     scheme, coding, judge, covariate, weights = case
     if scheme == "sqlite" and not installed("sqlite_scanner"):
@@ -159,6 +160,7 @@ def test_commands_take_names_of_tables(hostile):
     "name", ["it's.db", "a;b.db", "a*b.db", "a::b.db", "é ü.db", "md:x", "%.db"]
 )
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_a_name_of_a_file_is_a_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with duckdb.connect("plain.db") as con:

@@ -82,6 +82,7 @@ def test_readings_share_a_database_unless_they_have_limits_of_their_own():
         assert setting(small, "memory_limit") != setting(one, "memory_limit")
 
 
+@pytest.mark.slow
 def test_threads_read_their_own_logs(tmp_path):
     def read(k):
         rows = [(f"a{k}", f"b{k}", "left")] * (k + 1)

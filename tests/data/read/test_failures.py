@@ -135,6 +135,7 @@ def test_a_log_of_bad_rows_only(tmp_path):
             bd.read_duels(path, on_bad="skip")
 
 
+@pytest.mark.slow
 def test_reading_says_what_was_left_out_and_no_more(tmp_path):
     """DuckDB complains at exit if anything keeps its types: a registry of overloads did."""
     path = tmp_path / "log.csv"

@@ -107,6 +107,7 @@ def test_votes(kind):
 
 
 @pytest.mark.parametrize("kind", LAZY)
+@pytest.mark.sampled(3)
 def test_a_lazy_frame_is_tallied_where_it_lives(kind, monkeypatch):
     data = {name: values * 500 for name, values in VOTES.items() if name != "tstamp"}
     frame = KINDS[kind](data | {"n": [1, 2, 3, 1, 0, 1, 5] * 500})

@@ -148,6 +148,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.sampled(3)
 def test_ranks_are_never_read_as_scores(beside, tmp_path, capsys):
     table = places("strict")
     path = written(BESIDE[beside](table), tmp_path)
@@ -181,6 +182,7 @@ def test_a_table_of_scores_that_may_be_ranks_needs_its_direction(beside, kind, t
 
 @pytest.mark.parametrize("name", ["61e_time_by_task", "latency", "WER-per-speaker", "errors2024",
                                   "Zeit", "run.seconds"])  # fmt: skip
+@pytest.mark.sampled(3)
 def test_the_name_of_a_file_may_say_that_fewer_is_better(name, tmp_path):
     """Both commands that the message prints are run; each reads the numbers its own way."""
     frame = pd.DataFrame({"task": range(9), "Ada": 0.5, "Bo": 2.25, "Cyd": 3.5})
@@ -198,6 +200,7 @@ def test_the_name_of_a_file_may_say_that_fewer_is_better(name, tmp_path):
 
 
 @pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.sampled(3)
 def test_of_seconds_the_lower_is_better_where_it_is_said(beside, tmp_path, capsys):
     table = places("seconds")
     path = written(BESIDE[beside](table), tmp_path)
@@ -333,6 +336,7 @@ def test_a_winner_that_is_written_first_is_no_side_advantage(turned, columns, tm
 @pytest.mark.parametrize("column", ["subject_id", "listener", "Panelist", "consumer no", "observer",
                                     "reviewer_name", "labeler", "PROLIFIC_PID", "completed_by",
                                     "session_id", "student", "visitor_id"])  # fmt: skip
+@pytest.mark.sampled(3)
 def test_a_judge_is_found_or_named_as_not_used(column, tmp_path, capsys):
     duels = drawn()
     frame = pd.DataFrame(

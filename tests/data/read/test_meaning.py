@@ -49,6 +49,7 @@ def given(kind, table, tmp_path):
         ([True, False, True, False], {True: "right", False: "left"}, [-1, 1, -1, 1]),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_means(kind, values, means, outcome, tmp_path):
     source = given(kind, frame(values), tmp_path)
     log = bd.read_duels(source, outcome="verdict", means=means, judge=False)

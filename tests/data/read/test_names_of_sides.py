@@ -35,6 +35,7 @@ def log_of(names):
 
 
 @pytest.mark.parametrize("names", [*WHITE, *HOME])
+@pytest.mark.sampled(3)
 def test_words_of_sides_have_the_same_rule_in_every_language(names):
     called = names.split()
     log = log_of(called)

@@ -45,6 +45,7 @@ OBJECTS = FRAME.to_dict("records")
 
 
 @pytest.mark.parametrize("late", [dict(weight=10), dict(n=10), dict(freq=10)])
+@pytest.mark.slow
 def test_a_weight_that_comes_late_counts(tmp_path, late):
     path = json_log(tmp_path, OBJECTS * 300 + [OBJECTS[0] | late])
     key = next(iter(late))

@@ -56,6 +56,7 @@ def test_a_folder_is_one_log(folder):
     assert all(np.array_equal(x, y) for x, y in zip(duels.cells, parts.cells, strict=True))
 
 
+@pytest.mark.slow
 def test_a_limit_of_memory_changes_no_number(folder):
     free, limited = bd.read_duels(folder), bd.read_duels(folder, memory="100MB")
     assert limited.arms == free.arms

@@ -66,6 +66,7 @@ def test_no_outlier_within_a_thousand_times_the_median(tmp_path, value):
 @pytest.mark.parametrize("ending", PLACE)
 @pytest.mark.parametrize("role", ["margin", "x"])
 @pytest.mark.parametrize("value", [1.1e150, 1e300])
+@pytest.mark.sampled(3)
 def test_a_size_whose_square_overflows_is_refused(tmp_path, ending, role, value):
     source = log_with(value, role, tmp_path, ending)
     rule = (

@@ -172,6 +172,7 @@ def test_two_rows_for_each_match(
 
 
 @pytest.mark.parametrize("words", ["W/L/D", "win/loss/draw", "numbers", "Won/Lost"])
+@pytest.mark.sampled(3)
 def test_mirrored_rows_without_a_match_are_counted_once(way, tmp_path, capsys, words):
     rows = duels(CITIES)
     table = two_rows(rows, None, "team", "opponent", "result", words)
@@ -327,6 +328,7 @@ def test_a_column_of_places_for_each_arm(way, tmp_path, capsys, empty, arms):
 
 
 @pytest.mark.parametrize("item", ["question_id", "task", "respondent", None])
+@pytest.mark.sampled(3)
 def test_rows_of_ranks_are_never_scores(way, tmp_path, item):
     told = orders(CITIES, 12)
     table = [{a: own.index(a) + 1 for a in sorted(CITIES)} for own in told]
@@ -343,6 +345,7 @@ def test_rows_of_ranks_are_never_scores(way, tmp_path, item):
     assert tally_of(turned) == tallied([(a, b, "right") for a, b, _ in duels_of])
 
 
+@pytest.mark.slow
 def test_ranks_of_two_or_in_few_rows_are_asked_for(way, tmp_path):
     for table in (
         {"question": [1, 2, 3], "small": [1, 2, 1], "large": [2, 1, 2]},
@@ -508,6 +511,7 @@ def test_scores_in_columns_of_letters(way, tmp_path, n_arms, judges):
 @pytest.mark.parametrize("sign", [",", "."])
 @pytest.mark.parametrize("form", ["places", "ranks", "long"])
 @pytest.mark.parametrize("given_sign", [True, False])
+@pytest.mark.sampled(3)
 def test_decimals_of_rankings(tmp_path, sign, form, given_sign):
     """Ranks with decimals (2,5 of two that share places) are read as in a log of duels."""
     rows = [("a", 1), ("b", 2.5), ("c", 2.5)], [("b", 1), ("c", 2), ("a", 3)]

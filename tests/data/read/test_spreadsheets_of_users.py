@@ -198,6 +198,7 @@ SCORED = {
 
 
 @pytest.mark.parametrize("kind", SCORED)
+@pytest.mark.sampled(3)
 def test_scores_of_arms_whose_column_is_named_by_what_they_are(tmp_path, kind):
     rows = [
         (f"u{u}", arm, 10 - k) for u, order in enumerate(orders()) for k, arm in enumerate(order)

@@ -116,6 +116,7 @@ def test_the_larger_of_two_numbers_is_no_choice_of_arms(names, best, tmp_path):
         ("juror", "task", "project", "points"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_table_of_scores_is_told_in_its_own_words(names, tmp_path):
     body = [[who, f"i{k}", arm, n] for k in range(2) for who, arm, n in SCORES]
     judge, item, model, score = names
@@ -174,6 +175,7 @@ def test_matches_that_are_not_played_yet_are_left_out(tmp_path):
         ("voice_X", "voice_Y", "vote"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_x_is_a_side_beside_y(left, right, column, tmp_path):
     made = says("X", "Y", "no preference")
     said, found = read(tmp_path, table(TIED, **{left: "a", right: "b", column: made}))
@@ -199,6 +201,7 @@ def test_x_is_a_side_beside_y(left, right, column, tmp_path):
         ("product links", "product rechts", "voorkeur", ("links", "rechts", "geen voorkeur")),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_no_preference_is_a_tie_in_six_languages(left, right, column, words, tmp_path):
     text = table(TIED, ";", **{left: "a", right: "b", column: says(*words)})
     assert read(tmp_path, text)[1] == points(TIED)
@@ -214,6 +217,7 @@ def test_no_preference_is_a_tie_in_six_languages(left, right, column, words, tmp
         ("Voor", "Tegen", "Winnaar"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_sides_of_debates(left, right, column, tmp_path):
     by_side = table(STRICT, Ronda="k", **{left: "a", right: "b", column: says(left, right)})
     by_name = table(STRICT, Ronda="k", **{left: "a", right: "b", column: winner()})
@@ -247,6 +251,7 @@ def test_scores_of_tastings(names, decimal, tmp_path):
         ("panel", "entry title", "impact"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_scores_of_other_names_are_told_by_options_that_the_message_prints(names, tmp_path):
     unit, arm, score = names
     body = [[who, one, n, 3 + k % 5] for k, (who, one, n) in enumerate(SCORES)]
@@ -263,6 +268,7 @@ def test_scores_of_other_names_are_told_by_options_that_the_message_prints(names
 
 
 @pytest.mark.parametrize("judge", ["taster", "dégustateur", "juror", "rater", "Prüfer"])
+@pytest.mark.sampled(3)
 def test_columns_of_numbers_may_be_arms(judge, tmp_path):
     given = [dict(zip(ARMS, (n for *_, n in SCORES[k : k + 4]), strict=True))
              for k in range(0, len(SCORES), 4)]  # fmt: skip
@@ -276,6 +282,7 @@ def test_columns_of_numbers_may_be_arms(judge, tmp_path):
 
 
 @pytest.mark.parametrize("column", ["slider", "scale", "rating", "vas", "position on the line"])
+@pytest.mark.sampled(3)
 def test_a_slider_may_be_a_share_in_percent(column, tmp_path):
     share = [{"a": 20, "b": 80, "t": 50}[v["w"]] + v["k"] % 19 for v in TIED]
     body = [[v["a"], v["b"], n] for v, n in zip(TIED, share, strict=True)]
@@ -293,6 +300,7 @@ def test_a_slider_may_be_a_share_in_percent(column, tmp_path):
 
 
 @pytest.mark.parametrize("judge", ["session_test_id", "who", "place", "run", "heard by"])
+@pytest.mark.sampled(3)
 def test_scores_that_are_given_twice_are_those_of_several_judges(judge, tmp_path):
     body = [[who, "t1", arm, n] for who, arm, n in SCORES]
     text = rows([judge, "trial_id", "system", "score"], body)

@@ -225,6 +225,7 @@ def points_of(log):
 
 
 @pytest.mark.parametrize("kind", JUDGES)
+@pytest.mark.sampled(3)
 def test_a_column_for_each_judge(tmp_path, kind):
     names, words = JUDGES[kind]
     log = bd.read_duels(written(tmp_path, of_judges(names, words)))
@@ -288,6 +289,7 @@ def numbers_of(log):
 
 
 @pytest.mark.parametrize("kind", SHAPED)
+@pytest.mark.sampled(3)
 def test_a_shape_is_said_in_the_columns_of_the_file(tmp_path, kind, capsys):
     table, outcome = SHAPED[kind]
     path = written(tmp_path, table)
