@@ -69,8 +69,7 @@ class Arrow(NamedTuple):
     @property
     def pull_rows(self) -> np.ndarray:
         """How far the middle of each coefficient of groups moves, (groups m, p)."""
-        p = self.pull.shape[2]
-        return self.pull.reshape(-1, p)
+        return self.pull.reshape(-1, self.pull.shape[2])
 
     @property
     def width(self) -> Any:
@@ -172,9 +171,8 @@ class Layout:
     @cached_property
     def place_in_border(self) -> np.ndarray:
         """Where in the border each coefficient is, -1 of those of groups, (size,)."""
-        p = len(self.border)
         place = np.full(self.density.size, -1)
-        place[self.border] = np.arange(p)
+        place[self.border] = np.arange(len(self.border))
         return place
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -377,8 +375,7 @@ class Layout:
         Raises FloatingPointError if it is not positive definite.
         """
         none = np.zeros((0, 0, 0))
-        precision = bent + prior.precision
-        factor = ascent(precision)[0]  # own numbers may bend upwards in some cells
+        factor = ascent(bent + prior.precision)[0]  # own numbers may bend upwards in some cells
         tight = np.zeros((0, 0))
         return Arrow(factor, none, none, bent, tight)
 
@@ -468,8 +465,7 @@ class Layout:
         first = [family.start for family in self.families]
         each = diagonals[:, first, 0]  # a family has one prior precision
         squares = self._squares(arrow, covariance)
-        apart = each @ squares @ each.T
-        return found + apart
+        return found + each @ squares @ each.T
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
@@ -566,8 +562,7 @@ class Layout:
         covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
-            pulled = pull.T @ signs
-            on_border = covariance @ pulled
+            on_border = covariance @ (pull.T @ signs)
             through = pull @ on_border
             products = (turned + 2 * through) * turned
             rows = products.mean(axis=1)
@@ -612,8 +607,7 @@ def layout_of(density: LinearPredictor, *, fewest: int = 100) -> Layout:
     groups = by_term[0]
     families = [slice(0, len(groups))]
     for family in by_term[1:]:
-        n_border = density.size - groups.size
-        wide = n_border > WIDEST
+        wide = density.size - groups.size > WIDEST
         alike = family.shape[1] == groups.shape[1]
         if wide and alike:
             start = len(groups)
