@@ -127,8 +127,7 @@ class LinearPredictor:
         """The relative size of typical parameters, which units do not change, (size,)."""
         sizes = []
         for block in self.terms.values():
-            typical = block.term.typical
-            each = np.resize(typical, block.size)
+            each = np.resize(block.term.typical, block.size)
             sizes.append(each * self.unit)
         of_own = np.ones(len(self.own))
         return np.concatenate([*sizes, of_own])
@@ -166,8 +165,7 @@ class LinearPredictor:
 
     def _phi(self, phi: Any) -> np.ndarray:
         """Return hyperparameters (q,) of a number or an array; () where there are none."""
-        numbers = np.asarray(phi, dtype=float)
-        given = np.atleast_1d(numbers)
+        given = np.atleast_1d(np.asarray(phi, dtype=float))
         return given[: self.n_scales]
 
     def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
@@ -514,8 +512,7 @@ class LinearPredictor:
     def reach(self, directions: np.ndarray) -> np.ndarray:
         """Return how each cell's eta moves along directions of x (n, size), shape (n, cells)."""
         of_coefficients = directions[:, : self.n_coefficients]
-        contiguous = np.ascontiguousarray(of_coefficients)
-        return self.design.eta(contiguous)
+        return self.design.eta(np.ascontiguousarray(of_coefficients))
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
         """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
