@@ -80,8 +80,7 @@ def degrees_of_freedom(
     """
     variance, total = _working(gradient, informed, tastes, prior)
     moments = _all_moments(asked, informed, tastes, variance, total)
-    m = len(asked)
-    others = np.zeros(m)
+    others = np.zeros(len(asked))
     if n_rest:
         others = _of_others(asked, prior, informed)
     variances = (asked**2).sum(axis=1)
@@ -89,7 +88,7 @@ def degrees_of_freedom(
     by_one = (along_lone**2).sum(axis=1)
     of_kept = quadratic(asked, kept)
     known = np.maximum(of_kept, 0.0)
-    degrees = np.ones(m)
+    degrees = np.ones(len(asked))
     for k, (mean, square) in enumerate(moments):
         if by_one[k] > 0.01 * variances[k]:
             continue  # it rests on one cluster: nothing shows how clusters vary
@@ -104,8 +103,7 @@ def degrees_of_freedom(
 
 def quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return r' matrix r of each row r, (rows,)."""
-    turned = rows @ matrix
-    products = turned * rows
+    products = (rows @ matrix) * rows
     return products.sum(axis=1)
 
 
@@ -144,8 +142,7 @@ def _working(
         weight = 1.0 - 2 * one.values
         own = spread.diagonal() * weight
         more += float(own.sum())
-        of_cluster = one.vectors @ spread @ one.vectors.T
-        tasted += of_cluster
+        tasted += one.vectors @ spread @ one.vectors.T
         root = one.vectors * one.values
         squared += root @ root.T
     shared = tasted * squared
