@@ -76,9 +76,13 @@ class Arrow(NamedTuple):
         """How many times as large as alone the deviations of groups are, (groups, 1), or 1."""
         if self.crossing is None:
             return 1.0
-        sizes = [family.stop - family.start for family in self.crossing.families]
+        sizes = []
+        for family in self.crossing.families:
+            n_groups = family.stop - family.start
+            sizes.append(n_groups)
         widening = np.sqrt(self.crossing.widening)
-        return np.repeat(widening, sizes)[:, None]
+        by_group = np.repeat(widening, sizes)
+        return by_group[:, None]
 
     def covariance(self) -> np.ndarray:
         """Return the covariance of the border, (p, p)."""
@@ -137,13 +141,22 @@ class Layout:
     def _by_family(self) -> list[sparse.csr_array]:
         """The design of the groups of each family."""
         design = self.to_groups.astype(self.kind)
-        return [design[:, place] for place in self._places]
+        found = []
+        for columns in self._places:
+            of_family = design[:, columns]
+            found.append(of_family)
+        return found
 
     @cached_property
     def _places(self) -> list[slice]:
         """Which coefficients of groups are of each family."""
         m = self.groups.shape[1]
-        return [slice(family.start * m, family.stop * m) for family in self.families]
+        found = []
+        for family in self.families:
+            start = family.start * m
+            stop = family.stop * m
+            found.append(slice(start, stop))
+        return found
 
     @property
     def crossed(self) -> bool:
@@ -165,7 +178,8 @@ class Layout:
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
         leading = border.shape[:-1]
-        x = np.empty((*leading, self.density.size))
+        shape = (*leading, self.density.size)
+        x = np.empty(shape)
         x[..., self.border] = border
         flat = groups.reshape(*leading, -1)
         x[..., self.groups.ravel()] = flat
@@ -190,13 +204,16 @@ class Layout:
         edges = self._all_edges(found, weight)
         known, tight = self.priors(prior)
         factors, between = self._inside(weight, tight)
-        roots = np.linalg.inv(factors).astype(self.kind, copy=False)
+        inverses = np.linalg.inv(factors)
+        roots = inverses.astype(self.kind, copy=False)
         outer = roots @ edges
-        flat = outer.reshape(-1, outer.shape[2])
+        p = outer.shape[2]
+        flat = outer.reshape(-1, p)
         crossing = None
         apart = flat
         if self.crossed:
-            crossing = Crossing(roots, between.astype(self.kind), self.families)
+            coupling = between.astype(self.kind)
+            crossing = Crossing(roots, coupling, self.families)
             start = None
             if near is not None:
                 turn = factors.swapaxes(1, 2).astype(self.kind)
@@ -204,9 +221,11 @@ class Layout:
                 start = -apart_before.reshape(flat.shape)
             apart = crossing.solve(flat, start, residual)
         bare = corner - flat.T @ apart
-        turned = roots.swapaxes(1, 2) @ apart.reshape(outer.shape)
+        by_group = apart.reshape(outer.shape)
+        turned = roots.swapaxes(1, 2) @ by_group
         border = cholesky(bare + known)
-        return Arrow(border, roots, -turned, bare, tight, crossing)
+        pull = -turned
+        return Arrow(border, roots, pull, bare, tight, crossing)
 
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
@@ -245,8 +264,10 @@ class Layout:
         if not n_own:
             return edges
         on_own = self.to_groups.T @ found.cross
-        cross = -on_own.reshape(n_groups, m, n_own)
-        return np.concatenate([edges, cross.astype(self.kind)], axis=2)
+        by_group = on_own.reshape(n_groups, m, n_own)
+        cross = -by_group
+        own_edges = cross.astype(self.kind)
+        return np.concatenate([edges, own_edges], axis=2)
 
     def flat(self, found: Derivatives, prior: Prior) -> Arrow:
         """Return the factored precision of the border where the groups do not differ."""
@@ -272,13 +293,17 @@ class Layout:
         shares = np.empty((n_families, n_families))
         for a, rows in enumerate(places):
             design = self._by_family[a]
-            lengths[a] = design.multiply(design).sum(axis=1)
-            squares[a] = (slope[rows] ** 2).sum()
+            squared_design = design.multiply(design)
+            lengths[a] = squared_design.sum(axis=1)
+            squared_slope = slope[rows] ** 2
+            squares[a] = squared_slope.sum()
             for b, columns in enumerate(places):
                 block = inside[rows][:, columns]
-                shares[a, b] = (block.data**2).sum()
+                squared_block = block.data**2
+                shares[a, b] = squared_block.sum()
         squares -= lengths @ found.slope**2
-        shares -= (lengths * weight**2) @ lengths.T
+        of_cells = lengths * weight**2
+        shares -= of_cells @ lengths.T
         return np.linalg.lstsq(shares, squares)[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
@@ -291,11 +316,13 @@ class Layout:
         inside = self._of_groups.of(weight)
         column = inside.indices
         n_of_row = np.diff(inside.indptr)
-        row = np.repeat(np.arange(n_groups * m), n_of_row)
+        every_row = np.arange(n_groups * m)
+        row = np.repeat(every_row, n_of_row)
         own = row // m == column // m
         group, place = np.divmod(row[own], m)
+        place_beside = column[own] % m
         blocks = np.zeros((n_groups, m, m))
-        blocks[group, place, column[own] % m] = inside.data[own]
+        blocks[group, place, place_beside] = inside.data[own]
         diagonal = np.arange(m)
         blocks[:, diagonal, diagonal] += tight
         apart = ~own
@@ -321,7 +348,8 @@ class Layout:
         known, tight = self.priors(prior)
         if not np.array_equal(tight, arrow.tight):
             return None
-        return arrow._replace(border=cholesky(arrow.bare + known))
+        border = cholesky(arrow.bare + known)
+        return arrow._replace(border=border)
 
     def priors(self, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
         """Return the prior precision of the border, (p, p), and of the groups, (groups, m)."""
@@ -331,7 +359,8 @@ class Layout:
         for piece in prior.pieces:
             place = self.place_in_border[piece.here]
             if place[0] >= 0:
-                known[np.ix_(place, place)] += piece.dense()
+                block = np.ix_(place, place)
+                known[block] += piece.dense()
             else:
                 tight[piece.here] = piece.tight
         return known, tight[self.groups]
@@ -347,26 +376,31 @@ class Layout:
         """
         none = np.zeros((0, 0, 0))
         factor = ascent(bent + prior.precision)[0]  # own numbers may bend upwards in some cells
-        return Arrow(factor, none, none, bent, np.zeros((0, 0)))
+        tight = np.zeros((0, 0))
+        return Arrow(factor, none, none, bent, tight)
 
     def solve(self, arrow: Arrow, gradient: np.ndarray) -> np.ndarray:
         """Return the inverse precision times a vector, (size,)."""
         right = gradient[self.border]
         if not len(self.groups):
             along = solved(arrow.border, right)
-            return self.join(along, np.zeros((0, 0)))
-        by_group = gradient[self.groups].astype(self.kind, copy=False)
+            no_groups = np.zeros((0, 0))
+            return self.join(along, no_groups)
+        of_groups = gradient[self.groups]
+        by_group = of_groups.astype(self.kind, copy=False)
         pull = arrow.pull_rows
         pulled_border = by_group.ravel() @ pull
         along = solved(arrow.border, right + pulled_border)
         half = arrow.roots @ by_group[..., None]
         if arrow.crossing is not None:
-            column = arrow.crossing.solve(half.reshape(-1, 1))
-            half = column.reshape(half.shape)
+            column = half.reshape(-1, 1)
+            solution = arrow.crossing.solve(column)
+            half = solution.reshape(half.shape)
         across = arrow.roots.swapaxes(1, 2) @ half
         pulled = pull @ along.astype(pull.dtype)
         by_border = pulled.reshape(by_group.shape)
-        return self.join(along, across[..., 0] + by_border)
+        groups = across[..., 0] + by_border
+        return self.join(along, groups)
 
     def step(
         self,
@@ -416,7 +450,8 @@ class Layout:
         turned = []
         for on_border, diagonal in zip(border, groups, strict=True):
             moved = diagonal.any(axis=1)
-            pull = arrow.pull[moved].reshape(-1, p)
+            pull_by_group = arrow.pull[moved]
+            pull = pull_by_group.reshape(-1, p)
             weight = diagonal[moved].reshape(-1, 1)
             scaled = pull * weight.astype(self.kind)
             through_groups = pull.T @ scaled
@@ -437,14 +472,20 @@ class Layout:
 
         Crossed groups are independent given the border.
         """
-        on_border = normal[:, self.border].T.astype(float)
-        solution, _ = dtrtrs(arrow.border, on_border, lower=1, trans=1)
+        on_border = normal[:, self.border].T
+        solution, _ = dtrtrs(
+            arrow.border,
+            on_border.astype(float),
+            lower=1,
+            trans=1,
+        )
         along = solution.T
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
         shape = (len(arrow.roots), 1)
-        width = np.broadcast_to(arrow.width, shape).astype(self.kind)
+        each_width = np.broadcast_to(arrow.width, shape)
+        width = each_width.astype(self.kind)
         n = len(normal)
         for family in self.families:
             place = self.groups[family]
@@ -452,10 +493,12 @@ class Layout:
             first = int(place[0, 0])
             here = slice(first, first + place.size)
             own = normal[:, here].reshape(by_group)
-            rotated = own.swapaxes(0, 1) @ arrow.roots[family]
+            groups_first = own.swapaxes(0, 1)
+            rotated = groups_first @ arrow.roots[family]
             scaled = rotated * width[family, :, None]
             pull = arrow.pull[family].reshape(place.size, -1)
-            moved = (along @ pull.T).reshape(by_group)
+            pulled = along @ pull.T
+            moved = pulled.reshape(by_group)
             moved += scaled.swapaxes(0, 1)
             found[:, here] = moved.reshape(n, -1)
         return found
@@ -465,13 +508,14 @@ class Layout:
         if not len(self.groups):
             deviation = self.density.spread(arrow.covariance())
             return deviation**2
-        n_raw = len(arrow.border) - len(self.density.own)
+        n_own = len(self.density.own)
+        n_raw = len(arrow.border) - n_own
         inverse, failed = dtrtri(arrow.border, lower=1)
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
-        of_border = self.raw(inverse[:, :n_raw]).T
+        raw = self.raw(inverse[:, :n_raw])
         of_groups = arrow.pull_rows @ inverse.T
-        columns = np.concatenate([of_border, of_groups])
+        columns = np.concatenate([raw.T, of_groups])
         through_border = _squares_of_rows(self._touched, columns)
         return through_border + self._alone(arrow.roots)
 
@@ -481,9 +525,12 @@ class Layout:
         The border is held as the one of `arrow`, whose curvatures are given; (cells,).
         """
         _, tight = self.priors(prior)
-        factors, _ = self._inside(_weights(found), tight)
-        roots = np.linalg.inv(factors).astype(self.kind)
-        return self._alone(roots) - self._alone(arrow.roots)
+        weight = _weights(found)
+        factors, _ = self._inside(weight, tight)
+        roots = np.linalg.inv(factors)
+        after = self._alone(roots.astype(self.kind))
+        before = self._alone(arrow.roots)
+        return after - before
 
     def widened(self, arrow: Arrow, loosened: np.ndarray) -> np.ndarray:
         """Return how fast that variance grows, (cells,), as prior precisions change: not upwards.
@@ -492,9 +539,11 @@ class Layout:
         """
         if not loosened.any():
             return np.zeros(self.density.n_cells)
-        inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
+        roots = arrow.roots
+        inverse = roots.swapaxes(1, 2) @ roots
         by = np.sqrt(-loosened).astype(self.kind)
-        return self._alone(inverse * by[..., None])
+        scaled = inverse * by[..., None]
+        return self._alone(scaled)
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""
@@ -515,11 +564,13 @@ class Layout:
         for signs, turned in arrow.crossing.probed:
             on_border = covariance @ (pull.T @ signs)
             through = pull @ on_border
-            rows = ((turned + 2 * through) * turned).mean(axis=1)
+            products = (turned + 2 * through) * turned
+            rows = products.mean(axis=1)
             of_families = [rows[place].sum() for place in self._places]
             found.append(of_families)
         squares = np.array(found)
-        return np.asarray((squares + squares.T) / 2)
+        symmetric = (squares + squares.T) / 2
+        return np.asarray(symmetric)
 
     def free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
@@ -570,14 +621,17 @@ def layout_of(density: LinearPredictor, *, fewest: int = 100) -> Layout:
         scored = 0
         parts = [design]
     jacobians = [sparse.csr_array(part.jacobian) for part in parts]  # of few cells they are dense
-    matrix = sparse.csc_array(sparse.hstack(jacobians))
+    jacobian = sparse.hstack(jacobians)
+    matrix = sparse.csc_array(jacobian)
     border = np.setdiff1d(every, groups.ravel())
     raw = border[border < density.n_coefficients]
     shift = 0
     if scored:
         shift = 1  # the scores have a column more than free numbers
-        others = raw[raw >= scored - 1] + shift
-        raw = np.concatenate([np.arange(scored), others])
+        is_other = raw >= scored - 1
+        others = raw[is_other] + shift
+        scores = np.arange(scored)
+        raw = np.concatenate([scores, others])
     columns = groups.ravel() + shift
     return Layout(
         density,
@@ -600,13 +654,17 @@ def _grouped(density: LinearPredictor, fewest: int) -> list[np.ndarray]:
     for here, block in density.places:
         if len(block.lengths) != 2 or block.size < fewest:
             continue
-        touches = block.term.design(density.data)
+        term = block.term
+        touches = term.design(density.data)
         first = touches[0].at[0]
         one_group = all(np.array_equal(touch.at[0], first) for touch in touches)
-        independent = block.term.covariance(scales, block.lengths[0]) is None
+        n_groups = block.lengths[0]
+        covariance = term.covariance(scales, n_groups)
+        independent = covariance is None
         if one_group and independent:
             places = np.arange(here.start, here.stop)
-            found.append(places.reshape(block.lengths))
+            by_group = places.reshape(block.lengths)
+            found.append(by_group)
     return sorted(found, key=lambda family: -family.size)
 
 
@@ -625,7 +683,8 @@ def _squares_of_rows(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarra
     together = AT_ONCE // columns.shape[1]
 
     def some(start: int) -> np.ndarray:
-        rows = matrix[start : start + together] @ columns
+        stop = start + together
+        rows = matrix[start:stop] @ columns
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
     starts = range(0, matrix.shape[0], together)

@@ -35,10 +35,12 @@ def add_pair_noise(out, first, second, root, seed):
         i = first[e]
         j = second[e]
         unit = root[e] * UNIT
-        counter = seed + np.uint64(e) * np.uint64(columns) * GOLDEN
+        n_before = np.uint64(e) * np.uint64(columns)
+        counter = seed + n_before * GOLDEN
         for c in range(columns):
             total = _sum_of_bytes(counter + np.uint64(c) * GOLDEN)
-            value = unit * (np.float32(np.int64(total)) - MIDDLE)
+            away = np.float32(np.int64(total)) - MIDDLE
+            value = unit * away
             out[i, c] += value
             out[j, c] -= value
 
@@ -56,7 +58,15 @@ def _sum_of_bytes(counter):
 
 
 @compiled(nogil=True)
-def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
+def solve_block(
+    indptr,
+    indices,
+    weight,
+    diagonal,
+    right,
+    tolerance,
+    most,
+):
     """Return the solutions of ``diag(diagonal) x - W x = right`` and how many steps were taken.
 
     Conjugate gradients with Jacobi's preconditioner, each column with its own steps. W is symmetric
@@ -77,9 +87,10 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
     for i in range(n):
         own = diagonal[i]
         for c in range(columns):
-            value = right[i, c] / own
-            x[i, c] = value
-            goal[c] += value * right[i, c]
+            given = right[i, c]
+            scaled = given / own
+            x[i, c] = scaled
+            goal[c] += given * scaled
     for i in range(n):
         _times_row(indptr, indices, weight, i, x, line)
         own = diagonal[i]
@@ -105,24 +116,29 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
                 curvature[c] += product * towards
         for c in range(columns):
             step[c] = 0
-            if squared[c] > goal[c] and curvature[c] > 0:
+            unsolved = squared[c] > goal[c]
+            if unsolved and curvature[c] > 0:
                 step[c] = squared[c] / curvature[c]
         new[:] = 0
         for i in range(n):
             own = diagonal[i]
             for c in range(columns):
-                x[i, c] += step[c] * direction[i, c]
-                left = residual[i, c] - step[c] * moved[i, c]
+                length = step[c]
+                x[i, c] += length * direction[i, c]
+                left = residual[i, c] - length * moved[i, c]
                 scaled = left / own
                 residual[i, c] = left
                 moved[i, c] = scaled
                 new[c] += left * scaled
         for c in range(columns):
-            step[c] = new[c] / squared[c] if squared[c] > 0 else 0
+            step[c] = 0
+            if squared[c] > 0:
+                step[c] = new[c] / squared[c]
             squared[c] = new[c]
         for i in range(n):
             for c in range(columns):
-                direction[i, c] = moved[i, c] + step[c] * direction[i, c]
+                before = step[c] * direction[i, c]
+                direction[i, c] = moved[i, c] + before
     return x, -1
 
 

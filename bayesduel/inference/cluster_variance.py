@@ -44,7 +44,8 @@ class Informed(NamedTuple):
         """Factors of the adjustment along the vectors, (rank,); 1 in all other directions."""
         lone = self.lone
         left = np.where(lone, 1.0, 1.0 - self.values)
-        return np.where(lone, 0.0, 1.0 / np.sqrt(left))
+        factor = 1.0 / np.sqrt(left)
+        return np.where(lone, 0.0, factor)
 
     def adjusted(self, gradient: np.ndarray) -> np.ndarray:
         """Return ``(I - F)^(-1/2)`` times a gradient (size,), lone directions left out."""
@@ -55,8 +56,11 @@ class Informed(NamedTuple):
 
 def lone_directions(informed: list[Informed]) -> np.ndarray:
     """Return the directions that one cluster alone informs, (size, lone)."""
-    lone = [one.vectors[:, one.lone] for one in informed]
-    return np.concatenate(lone, axis=1)
+    found = []
+    for one in informed:
+        lone = one.vectors[:, one.lone]
+        found.append(lone)
+    return np.concatenate(found, axis=1)
 
 
 def degrees_of_freedom(
@@ -80,8 +84,10 @@ def degrees_of_freedom(
     if n_rest:
         others = _of_others(asked, prior, informed)
     variances = (asked**2).sum(axis=1)
-    by_one = ((asked @ lone_directions(informed)) ** 2).sum(axis=1)
-    known = np.maximum(quadratic(asked, kept), 0.0)
+    along_lone = asked @ lone_directions(informed)
+    by_one = (along_lone**2).sum(axis=1)
+    of_kept = quadratic(asked, kept)
+    known = np.maximum(of_kept, 0.0)
     degrees = np.ones(len(asked))
     for k, (mean, square) in enumerate(moments):
         if by_one[k] > 0.01 * variances[k]:
@@ -97,12 +103,14 @@ def degrees_of_freedom(
 
 def quadratic(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return r' matrix r of each row r, (rows,)."""
-    return ((rows @ matrix) * rows).sum(axis=1)
+    products = (rows @ matrix) * rows
+    return products.sum(axis=1)
 
 
 def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -> np.ndarray:
     """Return what the clusters that are not adjusted add to the variances of functionals, (m,)."""
-    found = (asked**2).sum(axis=1) - quadratic(asked, prior)
+    variances = (asked**2).sum(axis=1)
+    found = variances - quadratic(asked, prior)
     for one in informed:
         along = asked @ one.vectors
         found -= along**2 @ one.values
@@ -131,15 +139,20 @@ def _working(
         spread = scaled.T @ scaled
         left = one.values - one.values**2
         plain += float(left.sum())
-        own = spread.diagonal() * (1.0 - 2 * one.values)
+        weight = 1.0 - 2 * one.values
+        own = spread.diagonal() * weight
         more += float(own.sum())
         tasted += one.vectors @ spread @ one.vectors.T
         root = one.vectors * one.values
         squared += root @ root.T
-    more += float((tasted * squared).sum())
+    shared = tasted * squared
+    more += float(shared.sum())
     excess = (gradient**2).sum() - plain
-    variance = max(0.0, excess / more) if more > 0 else 0.0
-    working = np.eye(len(prior)) + variance * tasted
+    variance = 0.0
+    if more > 0:
+        variance = max(0.0, excess / more)
+    identity = np.eye(len(prior))
+    working = identity + variance * tasted
     return variance, working
 
 
@@ -167,22 +180,26 @@ def _parts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_moments` reads of functionals (size, m): own, x and y of each cluster."""
     size, m = asked.shape
-    own = np.empty((m, len(informed)))
-    x = np.empty((m, len(informed), size))
+    n_clusters = len(informed)
+    own = np.empty((m, n_clusters))
+    x = np.empty((m, n_clusters, size))
     y = np.empty_like(x)
     for c, (one, taste) in enumerate(zip(informed, tastes, strict=True)):
-        along = one.vectors.T @ asked
+        vectors = one.vectors
+        values = one.values[:, None]
+        along = vectors.T @ asked
         adjusted = one.stretch[:, None] * along
-        pulled = one.values[:, None] * adjusted
+        pulled = values * adjusted
         spread = taste @ pulled
         back = taste.T @ spread
-        more = variance * one.values[:, None] * back
+        more = variance * values * back
         by_model = (adjusted * pulled).sum(axis=0)
         by_taste = variance * (spread**2).sum(axis=0)
         own[:, c] = by_model + by_taste
-        x[:, c] = (one.vectors @ pulled).T
-        moved = pulled + more
-        y[:, c] = (one.vectors @ moved).T
+        of_information = vectors @ pulled
+        x[:, c] = of_information.T
+        of_working = vectors @ (pulled + more)
+        y[:, c] = of_working.T
     return own, x, y
 
 
@@ -200,12 +217,14 @@ def _moments(
     with the working covariance W_c of the cluster's gradient, and own is ``u_c' W_c u_c``.
     """
     for own, x, y in zip(owns, xs, ys, strict=True):
-        if len(x) <= 2 * x.shape[1]:
+        n_clusters, size = x.shape
+        if n_clusters <= 2 * size:
             crossed = y @ x.T
             explained = x @ total @ x.T
             omega = np.diag(own) - crossed - crossed.T + explained
+            trace = omega.trace()
             squares = (omega**2).sum()
-            yield float(omega.trace()), float(squares)
+            yield float(trace), float(squares)
             continue
         # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
         turned = x @ total - 2 * y
@@ -218,7 +237,10 @@ def _moments(
         second = total @ xy - yy
         of_first = (first * first.T).sum()
         of_second = 2 * (second * xx).sum()
-        both = of_first - of_second + (xy * xy.T).sum()
-        of_own = (own**2).sum() + 2 * (own * fitted).sum()
+        of_third = (xy * xy.T).sum()
+        both = of_first - of_second + of_third
+        between = 2 * (own * fitted).sum()
+        of_own = (own**2).sum() + between
         trace = (own + fitted).sum()
-        yield float(trace), float(of_own + both)
+        squares = of_own + both
+        yield float(trace), float(squares)

@@ -58,31 +58,49 @@ def gibbs_of_conditional(
     points = np.asarray(density.data["points"])
     pull = points - n / 2
     at = density.eta(top.x)
-    many = [here for here, block in density.places if block.size > 1]
-    single = [here.start for here, block in density.places if block.size == 1]
+    many = []
+    single = []
+    for here, block in density.places:
+        if block.size > 1:
+            many.append(here)
+        elif block.size == 1:
+            single.append(here.start)
     streams = rng.spawn(2)
     kept = SWEEPS.times(density.size) // len(streams)
     skipped = kept // 3
     sweeps = skipped + kept
 
     def sweep(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        weight = polya_gamma(n, density.eta(x), rng)
-        noise = np.sqrt(weight) * rng.standard_normal(len(n))
+        eta = density.eta(x)
+        weight = polya_gamma(n, eta, rng)
+        normal = rng.standard_normal(len(n))
+        noise = np.sqrt(weight) * normal
         slope = pull - weight * at + noise
         found = without_own(slope, -weight)
         gradient = density.gradient(found, prior, top.x)
-        right = gradient + prior.noise(rng)
-        step, _ = layout.step(found, prior, right, top.arrow)
+        prior_noise = prior.noise(rng)
+        step, _ = layout.step(
+            found,
+            prior,
+            gradient=gradient + prior_noise,
+            near=top.arrow,
+        )
         return top.x + step
 
     def distances(x: np.ndarray) -> tuple[Any, ...]:
         away = (x - top.x) / error
         toward = np.sign(top.x) * away
-        moved = [toward[block].mean() for block in many]
-        spread = [(away[block] ** 2).mean() - 1 for block in many]
-        gap = _prior_slope(density, x, top.phi) - top.slope
-        effect = [away[place] for place in single] or [0.0]
-        return moved, spread, root.T @ gap, effect
+        moved = []
+        spread = []
+        for block in many:
+            variance = (away[block] ** 2).mean()
+            moved.append(toward[block].mean())
+            spread.append(variance - 1)
+        slope = _prior_slope(density, x, top.phi)
+        gap = slope - top.slope
+        scale = root.T @ gap
+        effect = [away[place] for place in single]
+        return moved, spread, scale, effect or [0.0]
 
     def chain(which: int) -> list[tuple[Any, ...]]:
         seen = []
@@ -100,7 +118,9 @@ def gibbs_of_conditional(
         return seen
 
     chains = side_by_side(chain, range(len(streams)))
-    rows = [row for seen in chains for row in seen]
+    rows = []
+    for seen in chains:
+        rows += seen
     series = map(list, zip(*rows, strict=True))
     return GibbsCertificate.of(*series, n_draws=n_draws, allowed=ALLOWED)
 
@@ -112,4 +132,5 @@ def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np
     at = np.concatenate([phi + step, phi - step])
     coefficients = np.repeat(x[None], len(at), axis=0)
     value = density.log_prior(coefficients, at)
-    return (value[:q] - value[q:]) / (2 * STEP)
+    rise = value[:q] - value[q:]
+    return rise / (2 * STEP)

@@ -65,8 +65,9 @@ def laid(
             known = information[i, column]
             right[i] = known * middle[i, column]
             for j in range(n):
-                precision[i, j] = size[i] * inverse[i, j] * size[j]
-                right[i] += precision[i, j] * mean[j, column]
+                prior_precision = size[i] * inverse[i, j] * size[j]
+                precision[i, j] = prior_precision
+                right[i] += prior_precision * mean[j, column]
             precision[i, i] += known
         _factor(precision, root)
         _substitute(root, right, forward)
@@ -86,12 +87,20 @@ def slope_in_u(roots: np.ndarray, slope: np.ndarray) -> np.ndarray:
     n, rest = slope.shape
     found = np.empty((n, rest))
     for column in range(rest):
-        _substitute(roots[column], slope[:, column], found[:, column])
+        _substitute(
+            roots[column],
+            slope[:, column],
+            found[:, column],
+        )
     return found
 
 
 @compiled(error_model="numpy")
-def log_prior(inverse: np.ndarray, tight: np.ndarray, away: np.ndarray) -> tuple[float, np.ndarray]:
+def log_prior(
+    inverse: np.ndarray,
+    tight: np.ndarray,
+    away: np.ndarray,
+) -> tuple[float, np.ndarray]:
     """Return the log density of coefficients, but for its constant, and minus its slope, (n, rest).
 
     away: distances from the prior means, (n, rest).
@@ -104,10 +113,12 @@ def log_prior(inverse: np.ndarray, tight: np.ndarray, away: np.ndarray) -> tuple
         for i in range(n):
             pull = 0.0
             for j in range(n):
-                pull += inverse[i, j] * size[j] * away[j, column]
+                scaled = inverse[i, j] * size[j]
+                pull += scaled * away[j, column]
             pull *= size[i]
             pulled[i, column] = pull
-            value += np.log(size[i]) - 0.5 * pull * away[i, column]
+            half_square = 0.5 * pull * away[i, column]
+            value += np.log(size[i]) - half_square
     root = np.zeros((n, n))
     _factor(inverse, root)
     for i in range(n):

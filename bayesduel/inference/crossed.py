@@ -58,7 +58,8 @@ class Crossing:
         if n_columns == 1:
             return self._solved(right, start, residual)
         half = n_columns // 2
-        halves = [slice(0, half), slice(half, None)]
+        first = slice(0, half)
+        second = slice(half, None)
 
         def solved(columns: slice) -> np.ndarray:
             near = start
@@ -66,9 +67,15 @@ class Crossing:
                 near = start[:, columns]
             return self._solved(right[:, columns], near, residual)
 
-        return np.concatenate(side_by_side(solved, halves), axis=1)
+        found = side_by_side(solved, [first, second])
+        return np.concatenate(found, axis=1)
 
-    def _solved(self, right: np.ndarray, start: np.ndarray | None, residual: float) -> np.ndarray:
+    def _solved(
+        self,
+        right: np.ndarray,
+        start: np.ndarray | None,
+        residual: float,
+    ) -> np.ndarray:
         """Return the same; the first family is eliminated, as its groups are not coupled."""
         first, rest, within, ahead, back, inside = self._eliminated
         cut = ahead.shape[0]
@@ -76,22 +83,32 @@ class Crossing:
 
         def off(x: np.ndarray) -> np.ndarray:
             turned = _by_group(rest_turned, x)
-            across = back @ _by_group(within, ahead @ turned)
+            through_first = _by_group(within, ahead @ turned)
+            across = back @ through_first
             if inside.nnz:
                 across = across - inside @ turned
             return _by_group(rest, across)
 
+        right_first = right[:cut]
+        right_rest = right[cut:]
         operator = LinearOperator(inside.shape, off, matmat=off, dtype=right.dtype)
-        diagonal = np.ones(inside.shape[0], right.dtype)
-        of_first = _by_group(first.swapaxes(1, 2), right[:cut])
+        diagonal = np.ones(len(right_rest), right.dtype)
+        of_first = _by_group(first.swapaxes(1, 2), right_first)
         coupled = back @ of_first
-        reduced = right[cut:] - _by_group(rest, coupled)
+        reduced = right_rest - _by_group(rest, coupled)
         if start is not None:
             start = start[cut:]
-        found = conjugate_gradient(operator, diagonal, reduced, start, tolerance=residual)
-        turned = ahead @ _by_group(rest_turned, found)
-        of_first = right[:cut] - _by_group(first, turned)
-        return np.concatenate([of_first, found])
+        found = conjugate_gradient(
+            operator,
+            diagonal,
+            reduced,
+            start,
+            tolerance=residual,
+        )
+        turned = _by_group(rest_turned, found)
+        coupled_first = _by_group(first, ahead @ turned)
+        solution_first = right_first - coupled_first
+        return np.concatenate([solution_first, found])
 
     @cached_property
     def _eliminated(self) -> Eliminated:
@@ -121,7 +138,8 @@ class Crossing:
         size, n_probes = probes.shape
         n_steps = 10  # with half and twice as many nothing changes
         before = np.zeros_like(probes)
-        here = probes / np.float32(np.sqrt(size))
+        norm = np.float32(np.sqrt(size))
+        here = probes / norm
         matrix = np.zeros((n_probes, n_steps, n_steps))
         beta = np.zeros(n_probes)
         for k in range(n_steps):
@@ -140,17 +158,21 @@ class Crossing:
         value, vector = np.linalg.eigh(matrix)
         value = np.maximum(value, 1e-300)  # 0, without any weight, where it has ended early
         weight = vector[:, 0] ** 2
-        logarithm = (weight * np.log(value)).sum(axis=1)
+        weighted_log = weight * np.log(value)
+        logarithm = weighted_log.sum(axis=1)
         trace = matrix[:, 0, 0] - 1
-        return float(size * (logarithm - trace).mean())
+        mean = (logarithm - trace).mean()
+        return float(size * mean)
 
     @cached_property
     def widening(self) -> np.ndarray:
         """How many times as large as alone the variances of each family are, (families,)."""
         found = []
         for signs, turned in self.probed:
-            coupled = (signs * turned).sum(dtype=float)
-            alone = (_by_group(self.roots, signs) ** 2).sum(dtype=float)
+            products = signs * turned
+            coupled = products.sum(dtype=float)
+            whitened = _by_group(self.roots, signs)
+            alone = (whitened**2).sum(dtype=float)
             found.append(coupled / alone)
         return np.array(found)
 
@@ -162,12 +184,16 @@ class Crossing:
         """
         probes = self._probes()
         m = self.roots.shape[1]
-        group = np.arange(len(probes))[:, None] // m
+        row = np.arange(len(probes))
+        group = row[:, None] // m
         mine = []
         for family in self.families:
-            of_family = (family.start <= group) & (group < family.stop)
+            from_start = family.start <= group
+            before_stop = group < family.stop
+            of_family = from_start & before_stop
             mine.append(probes * of_family)
-        whitened = _by_group(self.roots, np.concatenate(mine, axis=1))
+        every_probe = np.concatenate(mine, axis=1)
+        whitened = _by_group(self.roots, every_probe)
         solved = self.solve(whitened)
         turned = _by_group(self.roots.swapaxes(1, 2), solved)
         by_family = np.split(turned, len(mine), axis=1)
@@ -180,11 +206,14 @@ class Crossing:
         change by 0.4 %: of 12,000 votes of 30 arms, 60 judges and 100 prompts, 4,000 draws.
         """
         size = self.between.shape[0]
-        bits = np.random.default_rng(0).integers(0, 2, (size, 16))
+        rng = np.random.default_rng(0)
+        bits = rng.integers(0, 2, (size, 16))
         return (2 * bits - 1).astype(np.float32)
 
 
 def _by_group(blocks: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return blocks (groups, m, m) times the rows of x of each group, (groups m, columns)."""
-    rows = x.reshape(*blocks.shape[:2], -1)
-    return (blocks @ rows).reshape(x.shape)
+    n_groups, m, _ = blocks.shape
+    rows = x.reshape(n_groups, m, -1)
+    product = blocks @ rows
+    return product.reshape(x.shape)

@@ -150,14 +150,18 @@ class LinearPredictor:
             values = np.asarray(parameters[name])
             block = self.terms.get(name)
             n_axes = 0 if block is None else len(block.lengths)
-            draws = values.shape[: values.ndim - n_axes]
-            columns.append(values.reshape(*draws, _width(length)))
+            n_leading = values.ndim - n_axes
+            draws = values.shape[:n_leading]
+            width = _width(length)
+            columns.append(values.reshape(*draws, width))
         return np.concatenate(columns, axis=-1)
 
     def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, on their own scale, from phi (..., q)."""
-        by_name = split_blocks(phi, self.hypers)
-        return {name: np.exp(logs) for name, logs in by_name.items()}
+        found = {}
+        for name, logs in split_blocks(phi, self.hypers).items():
+            found[name] = np.exp(logs)
+        return found
 
     def _phi(self, phi: Any) -> np.ndarray:
         """Return hyperparameters (q,) of a number or an array; () where there are none."""
@@ -167,8 +171,10 @@ class LinearPredictor:
     def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, each (n, 1) or (n, length), of phi (n, q)."""
         n = len(phi)
-        scales = self.hyper_parameters(phi)
-        return {name: scale.reshape(n, -1) for name, scale in scales.items()}
+        found = {}
+        for name, scale in self.hyper_parameters(phi).items():
+            found[name] = scale.reshape(n, -1)
+        return found
 
     def _known(self, x: np.ndarray, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return what the response asks beside eta: its own numbers and scales, draws first."""
@@ -225,7 +231,8 @@ class LinearPredictor:
         """Return the log prior of hyperparameters, (n,) of their logarithms (n, q)."""
         total = np.zeros(len(phi))
         for name, logs in split_blocks(phi, self.hypers).items():
-            each = self.scales[name].log_density(logs, self.unit)
+            scale = self.scales[name]
+            each = scale.log_density(logs, self.unit)
             by_draw = each.reshape(len(phi), -1)
             total += by_draw.sum(axis=1)
         return total
@@ -257,7 +264,8 @@ class LinearPredictor:
         for place, (middle, deviation) in self._own_places():
             if not np.isfinite(deviation):
                 continue
-            standard = (x[:, place] - middle) / deviation
+            away = x[:, place] - middle
+            standard = away / deviation
             total -= 0.5 * standard**2
             log_deviation = float(np.log(deviation))
             total -= log_deviation + 0.5 * LOG_2PI
@@ -266,7 +274,11 @@ class LinearPredictor:
     @cached_property
     def _proper(self) -> list[tuple[slice, TermCoefficients]]:
         """The places of the terms with a proper prior."""
-        return [(here, block) for here, block in self.places if not block.term.flat]
+        found = []
+        for here, block in self.places:
+            if not block.term.flat:
+                found.append((here, block))
+        return found
 
     def _own_places(self) -> Iterator[tuple[int, tuple[float, float]]]:
         """Yield the place in x of the response's own numbers, and their mean and deviation."""
@@ -300,11 +312,14 @@ class LinearPredictor:
 
         Of x (n, size) and hyperparameters phi on the log scale, (n, q).
         """
-        cells = np.empty((len(x), self.n_cells))
-        for here in _slices(len(x), self.n_cells):
+        n = len(x)
+        cells = np.empty((n, self.n_cells))
+        for here in _slices(n, self.n_cells):
             some = x[here]
-            cells[here] = self.likelihood(some, phi[here], self.eta(some))
-        total = self.log_prior(x, phi) + cells.sum(axis=1)
+            eta = self.eta(some)
+            cells[here] = self.likelihood(some, phi[here], eta)
+        log_likelihood = cells.sum(axis=1)
+        total = self.log_prior(x, phi) + log_likelihood
         return total, cells
 
     def value(self, x: np.ndarray, phi: Any) -> float:
@@ -317,11 +332,12 @@ class LinearPredictor:
         """Return the log density of many draws, (n,), without keeping cells."""
         value = self.log_prior(x, phi)
         by_pairs = None
-        if len(x) * self.n_cells >= 2_000_000:  # to load compiled code takes 0.2 s
+        n = len(x)
+        if n * self.n_cells >= 2_000_000:  # to load compiled code takes 0.2 s
             by_pairs = self._sum_by_pairs(x)
         if by_pairs is not None:
             return value + by_pairs
-        for here in _slices(len(x), self.n_cells):
+        for here in _slices(n, self.n_cells):
             value[here] += self._sum(x[here], phi[here])
         return value
 
@@ -374,9 +390,10 @@ class LinearPredictor:
     def _pairs(self) -> PairNormalisers | None:
         """Log normalisers of cells that are pairs with few columns beside, else None."""
         design = self.design
-        if self._summed is None or not isinstance(design, PairDifferences):
+        summed = self._summed
+        if summed is None or not isinstance(design, PairDifferences):
             return None
-        return PairNormalisers.of(design, self._summed.n)
+        return PairNormalisers.of(design, summed.n)
 
     # -- derivatives at one point --------------------------------------------------------------
 
@@ -422,22 +439,32 @@ class LinearPredictor:
         By quadrature: at nodes `at` with masses `mass`, (nodes,).
         """
         deviation = np.sqrt(variance)
-        found = self.derivatives(x, phi, at[:, None] * deviation)
+        shift = at[:, None] * deviation
+        found = self.derivatives(x, phi, shift)
         slope = mass @ found.slope
         bend = mass @ found.bend
         n_own = len(self.own)
         if not n_own:
-            return Derivatives(slope, bend, found.own, found.cross, found.second)
+            return Derivatives(
+                slope,
+                bend,
+                own=found.own,
+                cross=found.cross,
+                second=found.second,
+            )
+        n_nodes = len(mass)
+        n_cells = len(slope)
 
         def mean(values: np.ndarray, n_rows: int) -> np.ndarray:
-            by_node = np.broadcast_to(values, (len(mass), n_rows, n_own))
+            shape = (n_nodes, n_rows, n_own)
+            by_node = np.broadcast_to(values, shape)
             return np.tensordot(mass, by_node, 1)
 
         return Derivatives(
             slope,
             bend,
-            own=mean(found.own, len(slope)),
-            cross=mean(found.cross, len(slope)),
+            own=mean(found.own, n_cells),
+            cross=mean(found.cross, n_cells),
             second=mean(found.second, n_own),
         )
 
@@ -456,9 +483,11 @@ class LinearPredictor:
         own = x[self.n_coefficients :]
         eta = self.reach(x[None])[0]
         slope = found.bend * eta + found.cross @ own
+        of_coefficients = self.design.pull(slope)
         of_own = found.cross.T @ eta + found.second @ own
-        of_likelihood = np.concatenate([self.design.pull(slope), of_own])
-        return prior.pull(x + prior.mean) - of_likelihood
+        of_likelihood = np.concatenate([of_coefficients, of_own])
+        of_prior = prior.pull(x + prior.mean)
+        return of_prior - of_likelihood
 
     def gradients(self, x: np.ndarray, phi: Any, groups: np.ndarray, n: int) -> np.ndarray:
         """Return the gradient in x of the log likelihood of groups of cells, (n, size).
@@ -467,13 +496,17 @@ class LinearPredictor:
         """
         found = self.derivatives(x, phi)
         of_coefficients = self.design.pull_by(found.slope, groups, n)
-        of_own = [np.bincount(groups, slope, minlength=n) for slope in found.own.T]
+        of_own = []
+        for slope in found.own.T:
+            by_group = np.bincount(groups, slope, minlength=n)
+            of_own.append(by_group)
         return np.column_stack([of_coefficients, *of_own])
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""
         n = self.n_coefficients
-        variance = self.design.variance(covariance[:n, :n])
+        of_coefficients = covariance[:n, :n]
+        variance = self.design.variance(of_coefficients)
         return np.sqrt(np.maximum(variance, 0.0))
 
     def reach(self, directions: np.ndarray) -> np.ndarray:
@@ -483,8 +516,10 @@ class LinearPredictor:
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
         """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
-        of_own = np.zeros((len(self.own), slopes.shape[1]))
-        return np.vstack([self.design.pull(slopes), of_own])
+        m = slopes.shape[1]
+        of_coefficients = self.design.pull(slopes)
+        of_own = np.zeros((len(self.own), m))
+        return np.vstack([of_coefficients, of_own])
 
     def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
@@ -520,7 +555,10 @@ class LinearPredictor:
         if not self.own:
             return precision
         n = self.n_coefficients
-        columns = [-self.design.pull(column) for column in found.cross.T]
+        columns = []
+        for cross in found.cross.T:
+            pulled = self.design.pull(cross)
+            columns.append(-pulled)
         border = np.stack(columns, axis=1)
         whole = np.empty((self.size, self.size))
         whole[:n, :n] = precision
@@ -541,7 +579,8 @@ class LinearPredictor:
         ``along @ inner @ along.T``, where m is the number of cells and of the response's own
         numbers. None where m is no less than `size`.
         """
-        if self.n_cells + len(self.own) >= self.size:
+        m = self.n_cells + len(self.own)
+        if m >= self.size:
             return None
         found = self.derivatives(x, phi)
         inner = np.diag(-found.bend)
@@ -565,7 +604,10 @@ class LinearPredictor:
         `data` is what differs from the data of these, by name.
         """
         known = data_of_rows(self.data, cells)
-        differing = {name: data[name] for name in known if name in data}
+        differing = {}
+        for name in known:
+            if name in data:
+                differing[name] = data[name]
         design = self.design.rows(cells)
         return replace(self, data=known | differing, design=design)
 

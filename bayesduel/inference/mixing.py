@@ -63,7 +63,8 @@ def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
 
 def bulk_ess(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the middle; `draws` as those of `rhat`."""
-    normal = _normal(_split(draws))
+    halves = _split(draws)
+    normal = _normal(halves)
     return _effective(normal)
 
 
@@ -78,7 +79,8 @@ def _ess_below(draws: np.ndarray, level: float) -> np.ndarray:
     """Return the effective number of draws for the share of each quantity below a quantile."""
     quantile = np.quantile(draws, level, axis=(0, 1))
     below = draws <= quantile
-    return _effective(_split(below).astype(float))
+    halves = _split(below)
+    return _effective(halves.astype(float))
 
 
 def _split(draws: np.ndarray) -> np.ndarray:
@@ -91,7 +93,8 @@ def _split(draws: np.ndarray) -> np.ndarray:
 
 def _normal(draws: np.ndarray) -> np.ndarray:
     """Return normal scores of the ranks of each quantity, by Blom's offset of 3/8."""
-    flat = draws.reshape(-1, draws.shape[2])
+    n_quantities = draws.shape[2]
+    flat = draws.reshape(-1, n_quantities)
     rank = _ranks(flat)
     level = (rank - 3 / 8) / (len(flat) + 1 / 4)
     normal = np.asarray(ndtri(level))
@@ -100,19 +103,22 @@ def _normal(draws: np.ndarray) -> np.ndarray:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Return the ranks in each column from 1; equal values have their mean rank."""
+    n, n_quantities = values.shape
     order = np.argsort(values, axis=0)
     ordered = np.take_along_axis(values, order, axis=0)
-    place = np.arange(1.0, len(values) + 1)[:, None]
+    place = np.arange(1.0, n + 1)[:, None]
     changes = ordered[1:] != ordered[:-1]
-    at_end = np.ones((1, values.shape[1]), dtype=bool)
+    at_end = np.ones((1, n_quantities), dtype=bool)
     begins = np.concatenate([at_end, changes])
     ends = np.concatenate([changes, at_end])
-    first = np.maximum.accumulate(np.where(begins, place, 0.0))
+    last_begin = np.where(begins, place, 0.0)
+    first = np.maximum.accumulate(last_begin)
     next_end = np.where(ends, place, np.inf)
     backwards = np.minimum.accumulate(next_end[::-1])
     last = backwards[::-1]
+    mean_rank = (first + last) / 2
     rank = np.empty(values.shape)
-    np.put_along_axis(rank, order, (first + last) / 2, axis=0)
+    np.put_along_axis(rank, order, mean_rank, axis=0)
     return rank
 
 
@@ -120,10 +126,11 @@ def _effective(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the mean of each quantity."""
     n_chains, n, _ = draws.shape
     covariance = _autocovariance(draws)
-    within = covariance[0] * n / (n - 1)
+    variance = covariance[0]
+    within = variance * n / (n - 1)
     means = draws.mean(axis=1)
     between = means.var(axis=0, ddof=1)
-    total = covariance[0] + between
+    total = variance + between
     with np.errstate(invalid="ignore"):  # of a constant
         correlation = 1 - (within - covariance) / total
     correlation[0] = 1.0
@@ -131,14 +138,16 @@ def _effective(draws: np.ndarray) -> np.ndarray:
     # Vehtari and others: of chains that go to and fro, size x log10(size) draws at most
     shortest = 1 / np.log10(size)
     relaxation = np.maximum(_relaxation(correlation), shortest)
-    constant = np.ptp(draws, axis=(0, 1)) < 1e-15  # as ArviZ has it
+    spread = np.ptp(draws, axis=(0, 1))
+    constant = spread < 1e-15  # as ArviZ has it
     return np.where(constant, float(size), size / relaxation)
 
 
 def _autocovariance(draws: np.ndarray) -> np.ndarray:
     """Return the autocovariance of each quantity, (lags, quantities), the mean of all chains."""
     n = draws.shape[1]
-    away = draws - draws.mean(axis=1, keepdims=True)
+    mean = draws.mean(axis=1, keepdims=True)
+    away = draws - mean
     padded = 2 ** (2 * n - 1).bit_length()
     wave = np.fft.rfft(away, padded, axis=1)
     power = abs(wave) ** 2
@@ -155,7 +164,8 @@ def _relaxation(correlation: np.ndarray) -> np.ndarray:
     n, n_quantities = correlation.shape
     n_pairs = n // 2
     kept = correlation[: 2 * n_pairs]
-    pairs = kept.reshape(n_pairs, 2, n_quantities).sum(axis=1)
+    by_pair = kept.reshape(n_pairs, 2, n_quantities)
+    pairs = by_pair.sum(axis=1)
     last = (n - 3) // 2  # pair that is looked at
     at_last = np.ones((1, n_quantities), dtype=bool)
     not_positive = pairs[1:last] <= 0

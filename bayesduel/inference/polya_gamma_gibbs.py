@@ -85,15 +85,17 @@ class GibbsChain:
         weight = polya_gamma(graph.n, eta, rng)
         tau = float(np.exp(-2 * self.log_scale))
         precision = graph.bordered(weight, tau)
-        left = self._push - precision.along.T @ self._pull
+        of_scores = precision.along.T @ self._pull
+        left = self._push - of_scores
         mean = precision.covariance @ left
         root = np.linalg.cholesky(precision.covariance)
         noise = root @ rng.standard_normal(len(root))
         self.effect = mean + noise
-        right = self._pull - precision.border @ self.effect
+        of_effects = precision.border @ self.effect
+        right = self._pull - of_effects
         prior_noise = precision.scores.perturbation(1, rng)
-        right = right + prior_noise[:, 0]
-        score = precision.scores.solve(right)
+        perturbed = right + prior_noise[:, 0]
+        score = precision.scores.solve(perturbed)
         self.score = score - score.mean()
         if self.typical is not None:
             self.log_scale = self._drawn_scale(rng)
@@ -110,9 +112,11 @@ class GibbsChain:
         # with a quarter and four times as many points draws are the same
         grid = np.linspace(middle - reach, middle + reach, 801)
         variance = np.exp(2 * grid)
-        likelihood = -n * grid - squares / 2 * np.exp(-2 * grid)
-        density = likelihood + grid - variance / (2 * self.typical**2)
-        return float(inverted(grid, density, rng.random()))
+        precision = np.exp(-2 * grid)
+        log_likelihood = -n * grid - squares / 2 * precision
+        penalty = variance / (2 * self.typical**2)
+        log_density = log_likelihood + grid - penalty
+        return float(inverted(grid, log_density, rng.random()))
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,9 @@ class GibbsCertificate(Uncorrected):
     @classmethod
     def of(cls, *series: Any, n_draws: int, allowed: Differences = ALLOWED) -> "GibbsCertificate":
         """Return the certificate of the four distances in each sweep, (sweeps, ...) each."""
-        (shift, spread, scale, effect), errors = zip(*map(worst_mean, series), strict=True)
+        found = map(worst_mean, series)
+        means, errors = zip(*found, strict=True)
+        shift, spread, scale, effect = means
         return cls(
             shift,
             spread,
@@ -165,9 +171,11 @@ class GibbsCertificate(Uncorrected):
     def __str__(self) -> str:
         """Return the figures of the certificate."""
         shift, spread, scale, effect = self.allowed
+        percent = 100 * abs(self.spread)
+        most_percent = 100 * spread
         told = [
             f"scores by {abs(self.shift):.3f} standard errors on average (allowed: {shift:g})",
-            f"their variances by {100 * abs(self.spread):.1f} % (allowed: {100 * spread:g} %)",
+            f"their variances by {percent:.1f} % (allowed: {most_percent:g} %)",
             f"the log of the scale by {abs(self.scale_shift):.2f} standard deviations, with Monte "
             f"Carlo error {self.errors[2]:.2f} (allowed: {scale:g} and two errors)",
         ]
@@ -192,6 +200,7 @@ def gibbs_certificate(
     graph = found.graph
     kept = SWEEPS.times(graph.n_arms)
     first = kept // 2
+    sweeps = first + kept
     drawn = found.draw(1, rng)
     chain = GibbsChain(
         graph,
@@ -204,21 +213,23 @@ def gibbs_certificate(
     error = found.standard_error
     middle = found.score
     sign = np.sign(middle)
-    moved = np.empty((kept, len(sizes)))
-    spread = np.empty((kept, len(sizes)))
+    n_groups = len(sizes)
+    moved = np.empty((kept, n_groups))
+    spread = np.empty((kept, n_groups))
     scale = np.zeros((kept, 1))
     n_effects = len(found.effect)
-    effect = np.zeros((kept, max(1, n_effects)))
-    for k in range(first + kept):
+    n_columns = max(1, n_effects)
+    effect = np.zeros((kept, n_columns))
+    for k in range(sweeps):
         chain.sweep(rng)
         if progress is not None:
-            progress((k + 1) / (first + kept))
+            progress((k + 1) / sweeps)
         if k < first:
             continue
         row = k - first
         away = (chain.score - middle) / error
-        toward = np.bincount(groups, sign * away, len(sizes))
-        squares = np.bincount(groups, away**2, len(sizes))
+        toward = np.bincount(groups, sign * away, n_groups)
+        squares = np.bincount(groups, away**2, n_groups)
         moved[row] = toward / sizes
         spread[row] = squares / sizes - 1
         scale[row] = chain.log_scale - found.log_scale
@@ -244,7 +255,8 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     is_hub = place >= n_arms - n_hubs
     groups = np.where(is_hub, 3, third)
     used, groups = np.unique(groups, return_inverse=True)
-    return groups, np.bincount(groups, minlength=len(used))
+    sizes = np.bincount(groups, minlength=len(used))
+    return groups, sizes
 
 
 def worst_mean(series: Any) -> tuple[float, float]:
@@ -257,9 +269,11 @@ def worst_mean(series: Any) -> tuple[float, float]:
     away = series - mean
     variance = (away**2).mean(axis=0)
     products = away[1:] * away[:-1]
-    correlation = products.mean(axis=0) / np.maximum(variance, 1e-30)
+    covariance = products.mean(axis=0)
+    correlation = covariance / np.maximum(variance, 1e-30)
     lag = np.clip(correlation, 0, 0.9)
     chance = variance / len(series)
-    error = np.sqrt(chance * (1 + lag) / (1 - lag))
+    of_mean = chance * (1 + lag) / (1 - lag)
+    error = np.sqrt(of_mean)
     k = int(np.argmax(np.abs(mean)))
     return float(mean[k]), float(error[k])

@@ -81,30 +81,33 @@ def robust_draws(
     """
     graph = found.graph
     precision = found.precision
+    cell = votes.cell
     slope, weight = _by_vote(found, votes)
-    by_arm, degrees = _of_arms(found, votes.cell, slope, weight, cluster)
-    by_effect, effect_degrees = _of_effects(found, votes.cell, slope, weight, cluster)
+    by_arm, degrees = _of_arms(found, cell, slope, weight, cluster)
+    by_effect, effect_degrees = _of_effects(found, cell, slope, weight, cluster)
+    n_arms, n_clusters = by_arm.shape
+    n_effects = len(graph.tightness)
     tau = precision.scores.tau
     diagonal = precision.scores.diagonal
     root = np.float32(np.sqrt(tau))
     effect_root = np.sqrt(graph.tightness)[:, None]
-    score = np.empty((n, graph.n_arms), dtype=np.float32)
-    effect = np.empty((n, len(graph.tightness)))
-    remote = np.zeros(graph.n_arms)
+    score = np.empty((n, n_arms), dtype=np.float32)
+    effect = np.empty((n, n_effects))
+    remote = np.zeros(n_arms)
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
         here = slice(start, end)
         columns = end - start
-        n_clusters = by_arm.shape[1]
         noise = rng.standard_normal((n_clusters, columns), dtype=np.float32)
-        own = rng.standard_normal((graph.n_arms, columns), dtype=np.float32)
-        own_effect = rng.standard_normal((len(effect_root), columns))
+        own = rng.standard_normal((n_arms, columns), dtype=np.float32)
+        own_effect = rng.standard_normal((n_effects, columns))
         right = by_arm @ noise + root * own
         other = by_effect @ noise + effect_root * own_effect
         left = other - precision.along.T @ right
         turn = precision.covariance @ left
         pushed = right - precision.border @ turn
-        solved = precision.scores.solve_block(pushed.astype(np.float32))
+        single = pushed.astype(np.float32)
+        solved = precision.scores.solve_block(single)
         level = solved.mean(axis=0, dtype=float)
         solved -= level.astype(np.float32)
         centred = right - right.mean(axis=0)
@@ -159,15 +162,20 @@ def robust_dataset(
     if auto == BOTH:
         _, cluster = distinct(used["judge"], used["group"])
         within = robust_draws(found, votes, cluster, n, rng)
-        by_name[BOTH] = _two_way(by_name["judge"], by_name["group"], within)
+        by_name[BOTH] = _two_way(
+            judge=by_name["judge"],
+            group=by_name["group"],
+            within=within,
+        )
         counts[BOTH] = min(counts["judge"], counts["group"])
     every = list(by_name.values())
     scores = np.stack([one.score for one in every])
     errors = np.stack([one.error for one in every])
     degrees = np.stack([one.degrees for one in every])
+    by_draw = ("clustering", "sample", "arm")
     by_arm = ("clustering", "arm")
     variables: dict[str, Any] = {
-        "score_draw_cluster": (("clustering", "sample", "arm"), scores),
+        "score_draw_cluster": (by_draw, scores),
         "score_se": ("arm", found.standard_error),
         "score_se_cluster": (by_arm, errors),
         "score_degrees_cluster": (by_arm, degrees),
@@ -182,8 +190,10 @@ def robust_dataset(
         degrees = effect_degrees[:, start:stop]
         start = stop
         part = f"{name}_part"
-        variables[f"{name}_draw_cluster"] = (("clustering", "sample", part), values)
-        variables[f"{name}_degrees_cluster"] = (("clustering", part), degrees)
+        by_draw = ("clustering", "sample", part)
+        by_part = ("clustering", part)
+        variables[f"{name}_draw_cluster"] = (by_draw, values)
+        variables[f"{name}_degrees_cluster"] = (by_part, degrees)
     coords = {
         "arm": np.array(duels.arms, dtype=object),
         "clustering": np.array(list(by_name), dtype=object),
@@ -206,19 +216,26 @@ def _of_arms(
     first = graph.first[cell]
     second = graph.second[cell]
     arms = np.concatenate([first, second])
-    shape = (graph.n_arms, count_clusters(cluster))
+    n_arms = graph.n_arms
+    n_clusters = count_clusters(cluster)
+    shape = (n_arms, n_clusters)
     place = (arms, np.tile(cluster, 2))
     of_sides = np.concatenate([slope, -slope])
     gradient = sparse.csr_array((of_sides, place), shape=shape)
     curvature = np.tile(weight, 2)
-    information = sparse.csr_array((curvature, place), shape=shape).data
-    n_clusters = np.diff(gradient.indptr)
-    arm = np.repeat(np.arange(graph.n_arms), n_clusters)
+    information = sparse.csr_array((curvature, place), shape=shape)
+    n_met = np.diff(gradient.indptr)
+    arm = np.repeat(np.arange(n_arms), n_met)
     variance = found.variance + found.precision.added
-    gradient.data, moments = _adjusted(gradient.data, information, variance[arm])
-    total = np.bincount(arm, moments, graph.n_arms)
-    square = np.bincount(arm, moments**2, graph.n_arms)
-    degrees = _degrees(total + found.precision.scores.tau, square)
+    gradient.data, moments = _adjusted(
+        gradient.data,
+        information.data,
+        variance[arm],
+    )
+    of_clusters = np.bincount(arm, moments, n_arms)
+    total = of_clusters + found.precision.scores.tau
+    square = np.bincount(arm, moments**2, n_arms)
+    degrees = _degrees(total, square)
     return gradient.astype(np.float32), degrees
 
 
@@ -233,29 +250,34 @@ def _of_effects(
     n_clusters = count_clusters(cluster)
     tightness = found.graph.tightness
     variances = found.precision.covariance.diagonal()
-    gradients = np.zeros((len(tightness), n_clusters))
-    degrees = np.zeros(len(tightness))
-    for k, column in enumerate(found.graph.columns[cell].T):
+    p = len(tightness)
+    gradients = np.zeros((p, n_clusters))
+    degrees = np.zeros(p)
+    by_vote = found.graph.columns[cell]
+    for k, column in enumerate(by_vote.T):
         raw = np.bincount(cluster, slope * column, n_clusters)
         information = np.bincount(cluster, weight * column**2, n_clusters)
         gradients[k], moments = _adjusted(raw, information, variances[k])
         total = moments.sum() + tightness[k]
-        square = (moments**2).sum()
-        degrees[k] = _degrees(total, square)
+        squares = moments**2
+        degrees[k] = _degrees(total, squares.sum())
     return gradients, degrees
 
 
 def _adjusted(
-    gradient: np.ndarray, information: np.ndarray, variance: Any
+    gradient: np.ndarray,
+    information: np.ndarray,
+    variance: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return gradients adjusted for leverage, and what their squares are expected to be."""
     share = np.minimum(information * variance, 0.999)  # gradients are divided by what is left
     left = 1 - share
-    squares = (information**2).sum()
-    surplus = (gradient**2 - information * left).sum()
-    excess = surplus / max(squares, 1e-30)
+    information_squared = information**2
+    squares = information_squared.sum()
+    surplus = gradient**2 - information * left
+    excess = surplus.sum() / max(squares, 1e-30)
     apart = max(0.0, excess)
-    moments = information + apart * information**2
+    moments = information + apart * information_squared
     return gradient / np.sqrt(left), moments
 
 
@@ -279,7 +301,8 @@ def _by_vote(found: SparseGaussian, votes: CellVotes) -> tuple[np.ndarray, np.nd
     chance = (graph.points - slope) / graph.n
     cell = votes.cell
     surprise = votes.points - chance[cell]
-    curvature = votes.weight * weight[cell] / graph.n[cell]
+    of_votes = votes.weight * weight[cell]
+    curvature = of_votes / graph.n[cell]
     return votes.weight * surprise, curvature
 
 
@@ -295,7 +318,11 @@ def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> Rob
     error = joined(judge.error, group.error, within.error)
     _stretch(score, error)
     effect = judge.effect + group.effect
-    effect_error = joined(judge.effect_error, group.effect_error, within.effect_error)
+    effect_error = joined(
+        judge.effect_error,
+        group.effect_error,
+        within.effect_error,
+    )
     _stretch(effect, effect_error)
     return RobustDraws(
         score=score,
