@@ -174,7 +174,8 @@ def fit(
     chains
         Chains of NUTS; Laplace's independent draws are laid out alike.
     seed
-        Whole number; the same seed gives the same draws.
+        Whole number; the same seed gives the same draws. On the ``pm.Model`` the process that
+        compiles it may round otherwise than later ones, which load what was compiled.
     log_likelihood
         Whether to keep the log likelihood of every draw and cell. Default: where it fits in
         128 MB.
