@@ -52,7 +52,8 @@ class Grid:
             return np.repeat(nodes, n), np.zeros(n)
         edges = np.linspace(nodes[0], nodes[-1], 4001)
         weights = spline(nodes, middles(edges))
-        mass = normalised(weights @ self.log_density)
+        log_density = weights @ self.log_density
+        mass = normalised(log_density)
         width = edges[1] - edges[0]
         density = mass / width
         sums = np.cumsum(mass)
@@ -79,7 +80,8 @@ class Grid:
         if tilt is None:
             return self
         powers = _powers(self.nodes - middle)
-        tilted = self.log_density + tilt @ powers
+        added = tilt @ powers
+        tilted = self.log_density + added
         ends = tilted[[0, -1]]
         highest_end = ends.max()
         allowed = tilted.max() - NEGLIGIBLE / 3
