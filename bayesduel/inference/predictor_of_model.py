@@ -163,8 +163,8 @@ def _check_sides(block: TermCoefficients, columns: "sparse.csr_array", cells: An
     exchanged = block.term.design(_exchanged(cells))
     turned = columns_of(exchanged, block.lengths, len(cells))
     largest = max(abs(columns).max(), 1.0)
-    difference = columns + turned
-    away = abs(difference).max()
+    remainder = columns + turned
+    away = abs(remainder).max()
     # Two orders of n numbers have sums that differ by 2e-16 n (Higham, "Accuracy and Stability of
     # Numerical Algorithms", 2002, eq. 4.4).
     if away > 1e-9 * largest:
