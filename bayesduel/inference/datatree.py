@@ -52,7 +52,8 @@ class Fit(xr.DataTree):
         if not self._whole:
             return groups
         tree = f"<details><summary>All groups</summary>{groups}</details>"
-        return f"{bayesduel.summary(self)._repr_html_()}{tree}"
+        summary = bayesduel.summary(self)
+        return f"{summary._repr_html_()}{tree}"
 
     def to_netcdf(self, *args: Any, **options: Any) -> Any:
         """Write the fit without draws of P: `bayesduel.load` makes them from the others."""
@@ -108,7 +109,8 @@ def datatree(
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
         own_shape = values.shape[1:]
         shaped = values.reshape(*layout, *own_shape)
-        return ("chain", "draw", *names), shaped
+        dims = ("chain", "draw", *names)
+        return dims, shaped
 
     arms = np.array(log.arms, dtype=object)
     # Arrays of two dimensions first: ArviZ stacks entries in the order in which dimensions appear,
@@ -121,7 +123,9 @@ def datatree(
         posterior[name] = laid(found[name], *own)
         axes.update(own)
     coords = sampling | _labels(model, log, arms, axes)
-    statistics = {name: laid(values) for name, values in drawn.stats.items()}
+    statistics = {}
+    for name, values in drawn.stats.items():
+        statistics[name] = laid(values)
     groups = {
         "posterior": dataset(posterior, coords=coords),
         "sample_stats": dataset(statistics, coords=sampling),
@@ -150,11 +154,13 @@ def datatree(
     tree = Fit.from_dict(groups)
     tree.attrs.update(attrs)
     words = {}
-    for name, (prior, _) in prior_words(model, cells).items():
+    rows = prior_words(model, cells)
+    for name, (prior, _) in rows.items():
         if prior:
             words[name] = prior
     tree.attrs["priors"] = json.dumps(words)
-    library = {"nuts": "nutpie", "pymc": "pymc"}.get(attrs["method"], "bayesduel")
+    libraries = {"nuts": "nutpie", "pymc": "pymc"}
+    library = libraries.get(attrs["method"], "bayesduel")
     for name in ("posterior", "sample_stats"):
         tree[name].attrs["inference_library"] = library
     tree["posterior"].attrs["covariance"] = "model"
@@ -171,10 +177,12 @@ def _labels(model: Any, log: Any, arms: np.ndarray, axes: set[str]) -> dict[str,
         found["pair_first"] = ("pair", arms[first])
         found["pair_second"] = ("pair", arms[second])
     for name, values in model.terms.coords(log).items():
-        if name in axes:
-            labels = np.asarray(values)
-            kind = object if isinstance(labels.flat[0], str) else None
-            found[name] = np.array(values, dtype=kind)
+        if name not in axes:
+            continue
+        labels = np.asarray(values)
+        are_texts = isinstance(labels.flat[0], str)
+        kind = object if are_texts else None
+        found[name] = np.array(values, dtype=kind)
     return found
 
 
@@ -193,7 +201,8 @@ def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -
     if covariance == "model" and not averaged:
         return
     answer = sampled.copy()
-    for name, values in tree.duel.made(covariance).items():
+    made = tree.duel.made(covariance)
+    for name, values in made.items():
         if name in sampled:
             own = sampled[name]
             answer[name] = (own.dims, values.reshape(own.shape))
@@ -223,7 +232,9 @@ def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
         return tree
     P = model.preference(tree.duel.posterior())
     names = ("chain", "draw", *SQUARE)
-    coords = {name: posterior[name].values for name in names}
+    coords = {}
+    for name in names:
+        coords[name] = posterior[name].values
     matrix = (names, P.reshape(shape))
     group = dataset({"preference": matrix}, coords=coords)
     tree[PREFERENCE] = xr.DataTree(group)
@@ -248,9 +259,10 @@ def dataset(
             values = pd.Index(values, dtype=kind)
         return xr.Variable(dims, values, fastpath=True)
 
-    made = {name: variable(name, given) for name, given in variables.items()}
-    axes = {name: variable(name, given) for name, given in (coords or {}).items()}
-    return xr.Dataset(made, axes, attrs)
+    def each(given: Mapping[str, Any]) -> dict[str, xr.Variable]:
+        return {name: variable(name, own) for name, own in given.items()}
+
+    return xr.Dataset(each(variables), each(coords or {}), attrs)
 
 
 def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
@@ -266,9 +278,11 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
         return _observed_rankings(log, data, arms)
     cell: dict[str, Any] = {}
     for name, column in cells.seen.columns.items():
-        if name != "left_first":
-            more_axes = ("covariate",) * (column.ndim - 1)
-            cell[name] = (("cell", *more_axes), column)
+        if name == "left_first":
+            continue
+        more_axes = ("covariate",) * (column.ndim - 1)
+        own_dims = ("cell", *more_axes)
+        cell[name] = (own_dims, column)
     counts = cells.seen.counts
     square = {}
     if log.teams is not None:
@@ -276,12 +290,14 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
     if len(arms) <= TABLE_ARMS:
         wins, ties = log.tally("keep")
         square |= {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
-    by_side = model.terms.reads_order and model.response.outcome != "margin"
+    of_margins = model.response.outcome == "margin"
+    by_side = model.terms.reads_order and not of_margins
     # Who was left is not in the matrices, nor who was on which side with whom.
     if by_side or "wins" not in square or log.teams is not None:
-        for k, name in enumerate(("first_wins", "second_wins", "cell_ties")):
+        names = ("first_wins", "second_wins", "cell_ties")
+        for k, name in enumerate(names):
             cell[name] = ("cell", counts[:, k])
-    if model.response.outcome == "margin":
+    if of_margins:
         votes = log.votes
         by_vote = {
             "left": votes.left,
@@ -306,8 +322,11 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
             half_ties = counts[:, 2] / 2
             points = counts[:, 0] + half_ties
             observed = {"outcome": ("cell", points)}
-    constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
-    return {"observed_data": dataset(observed), "constant_data": constant}
+    coords = {"arm": arms, "opponent": arms}
+    return {
+        "observed_data": dataset(observed),
+        "constant_data": dataset(cell | square, coords=coords),
+    }
 
 
 def _observed_rankings(log: Any, data: Arrays, arms: np.ndarray) -> dict[str, xr.Dataset]:

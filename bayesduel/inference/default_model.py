@@ -129,7 +129,8 @@ class DefaultModel:
 
     def _with_terms(self, usual: str) -> Model:
         """Return the model of the response asked for, else the `usual` one, with the terms."""
-        plain = named(usual if self.response == AUTO else self.response)
+        name = usual if self.response == AUTO else self.response
+        plain = named(name)
         words = list(self.terms)
         if self.side_advantage:
             words.append(SideAdvantage.name)
@@ -138,7 +139,9 @@ class DefaultModel:
 
     def _of_families(self, model: Model) -> Model:
         """Return the model with the families that arms have, if they have some."""
-        return model if self.family is None else add_family(model, self.family)
+        if self.family is None:
+            return model
+        return add_family(model, self.family)
 
     def choose(self, duels: Duels | Rankings, noun: str = "arm") -> Choice:
         """Return the model for a log; `noun` is what an arm is called."""
@@ -150,7 +153,8 @@ class DefaultModel:
 
     def _by_rule(self, duels: Duels | Rankings, noun: str) -> Choice:
         if isinstance(duels, Rankings):
-            return Choice(self._with_terms("plackett-luce"), _of_rankings(duels, noun))
+            of_rankings = self._with_terms("plackett-luce")
+            return Choice(of_rankings, _of_rankings(duels, noun))
         name = self.response
         why = ""
         if self.response == AUTO:
@@ -179,7 +183,8 @@ class DefaultModel:
         sides = sides_of(duels)
         advantage = f"An advantage of {sides.left}"
         if self.side_advantage is False:
-            return model, f"{advantage} is left out, as asked." if sides.meaning else ""
+            left_out = f"{advantage} is left out, as asked."
+            return model, left_out if sides.meaning else ""
         can_have = isinstance(model, ScoreModel)
         if self.side_advantage or (sides.meaning and can_have):
             apart = model.terms.find(Sources)  # whose sources have an advantage each
@@ -228,7 +233,9 @@ def missing_covariates(model: Model, duels: Duels) -> list[str]:
         return []
     if duels.votes is None:
         return []
-    known = {name for term in model.terms for name in term.reads}
+    known: set[str] = set()
+    for term in model.terms:
+        known.update(term.reads)
     return [name for name in duels.votes.covariate_names if name not in known]
 
 
@@ -265,7 +272,9 @@ def _repeated_groups(model: Model, duels: Duels) -> int:
     fewest, most = LEVELS
     n_effects = n * duels.n_arms
     quick = n_effects <= 900  # 12 arms x 13 groups take 2 seconds, 59 x 13 take 8
-    return n if quick and fewest <= n <= most else 0
+    if quick and fewest <= n <= most:
+        return n
+    return 0
 
 
 def _in_doubt(sides: Sides, duels: Duels, model: Model) -> bool:

@@ -61,16 +61,23 @@ def reduce(matrix: np.ndarray) -> np.ndarray:
     edge = matrix[:-1, -1]
     corner = matrix[-1, -1]
     rows = inner.sum(axis=1)
-    level = r * (edge - c * edge.sum())
+    centred_edge = edge - c * edge.sum()
+    level = r * centred_edge
     side = c * rows + level
     squares = r * r * corner
     constant = c * c * rows.sum() + squares
-    result = inner - (side - constant)[:, None]
+    down = side - constant
+    result = inner - down[:, None]
     result -= side
     return result
 
 
-def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
+def laplacian(
+    weight: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    n_arms: int,
+) -> np.ndarray:
     """Return sum over cells of weight (e_first - e_second)(e_first - e_second)', (K, K)."""
     place = first.astype(np.int64) * n_arms + second
     by_place = np.bincount(place, -weight, minlength=n_arms**2)
@@ -110,19 +117,22 @@ class Gram:
             return None
         # of each product, its entry of the left and that of the right
         first = np.repeat(np.arange(len(many)), many)
-        before = np.cumsum(many) - many
+        up_to = np.cumsum(many)
+        before = up_to - many
         begin = right.indptr[row] - before
         second = np.arange(len(first)) + begin[first]
         values = left.data[first] * right.data[second]
         first_column = left.indices[first].astype(np.int64)
-        key = first_column * n + right.indices[second]
+        second_column = right.indices[second]
+        key = first_column * n + second_column
         key, place = np.unique(key, return_inverse=True)
         entries = sparse.csr_array(
             (values, (place, row[first])),
             shape=(len(key), n_rows),
         )
         found_row, column = np.divmod(key, n)
-        end = np.searchsorted(found_row, np.arange(m + 1))
+        rows = np.arange(m + 1)
+        end = np.searchsorted(found_row, rows)
         return column, end, entries
 
     def of(self, weight: np.ndarray) -> Any:
@@ -130,15 +140,15 @@ class Gram:
         left = self.left
         right = self.right
         if isinstance(right, np.ndarray):
-            return (left.T * weight) @ right
+            weighted = left.T * weight
+            return weighted @ right
         if self._products is None:
             weighted = right.multiply(weight[:, None])
             return sparse.csr_array(left.T @ weighted)
         column, end, entries = self._products
-        return sparse.csr_array(
-            (entries @ weight, column, end),
-            shape=(left.shape[1], right.shape[1]),
-        )
+        values = entries @ weight
+        shape = (left.shape[1], right.shape[1])
+        return sparse.csr_array((values, column, end), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,9 +242,10 @@ class ScoreDesign:
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
-        by_arm = uncentre(self.scores.pull_by(slope, groups, n))
+        by_arm = self.scores.pull_by(slope, groups, n)
+        free = uncentre(by_arm)
         others = self.beside.pull_by(slope, groups, n)
-        return np.column_stack([by_arm, others])
+        return np.column_stack([free, others])
 
     def _curved(self, weight: np.ndarray) -> np.ndarray:
         """Return J' diag(weight) J of the K scores, (K, K)."""
@@ -242,16 +253,17 @@ class ScoreDesign:
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus J' diag(bend) J, (size, size)."""
-        free = reduce(self._curved(-bend))
+        weight = -bend
+        free = reduce(self._curved(weight))
         beside = self.beside.jacobian
         p = beside.shape[1]
         if not p:
             return free
         if isinstance(beside, np.ndarray):
-            weighted = -bend[:, None] * beside
+            weighted = weight[:, None] * beside
             mixed = self._pulled(weighted)
         else:
-            products = whole(self._mixed.of(-bend))
+            products = whole(self._mixed.of(weight))
             mixed = uncentre(products.T).T
         of_others = self.beside.curvature(bend)
         return np.block([[free, mixed], [mixed.T, of_others]])
@@ -266,7 +278,8 @@ class ScoreDesign:
             mixed = centre(covariance[cut:, :cut]).T  # (K, p)
             by_cell = self.scores.jacobian @ mixed
             of_others = covariance[cut:, cut:]
-            found = found + 2 * self.beside.dots(by_cell)
+            mixed_variance = self.beside.dots(by_cell)
+            found = found + 2 * mixed_variance
             found = found + self.beside.variance(of_others)
         return np.maximum(found, 0.0)
 
@@ -286,7 +299,8 @@ class SideDifferences(ScoreDesign):
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
         scores = self.scores.rows(cells)
-        return side_differences(scores, self.beside.rows(cells))
+        beside = self.beside.rows(cells)
+        return side_differences(scores, beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +339,8 @@ class PairDifferences(ScoreDesign):
         second = self.second
         variance = score.diagonal()
         both = variance[first] + variance[second]
-        return np.asarray(both - 2 * score[first, second])
+        covariance = score[first, second]
+        return np.asarray(both - 2 * covariance)
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
@@ -340,7 +355,12 @@ Design = (
 )  # how eta (cells,) depends on u (size,): eta = J u
 
 
-def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside: Columns) -> Design:
+def pair_differences(
+    first: np.ndarray,
+    second: np.ndarray,
+    n_arms: int,
+    beside: Columns,
+) -> Design:
     """Return the design of pairs and other columns; the whole of J where that is small.
 
     Then one product is quicker than its parts.

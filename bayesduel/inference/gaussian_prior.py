@@ -38,7 +38,8 @@ class Piece(NamedTuple):
             return np.diag(self.tight)
         root = np.sqrt(self.tight)
         rest = len(root) // len(self.inverse)
-        within = np.kron(self.inverse, np.eye(rest))
+        same = np.eye(rest)
+        within = np.kron(self.inverse, same)
         return within * np.outer(root, root)
 
     def diagonal(self) -> np.ndarray:
@@ -106,7 +107,8 @@ class Prior:
             normal = rng.standard_normal(len(piece.tight))
             if piece.inverse is not None:
                 factor = np.linalg.cholesky(piece.inverse)
-                turned = factor @ normal.reshape(len(factor), -1)
+                along = normal.reshape(len(factor), -1)
+                turned = factor @ along
                 normal = turned.ravel()
             root = np.sqrt(piece.tight)
             found[piece.here] = root * normal
@@ -121,7 +123,9 @@ class Families(NamedTuple):
 
 
 def log_projected(
-    away: np.ndarray, tight: np.ndarray, families: Families | None = None
+    away: np.ndarray,
+    tight: np.ndarray,
+    families: Families | None = None,
 ) -> np.ndarray:
     """Return the log density of K centred scores, (n,), that were normal before.
 
@@ -129,17 +133,22 @@ def log_projected(
     are beside their families, (n, K).
     """
     n_arms = away.shape[1]
+    weighted = away * tight
+    squares = away**2 * tight
     log_det = np.log(tight).sum(axis=1)
     total = tight.sum(axis=1)
-    pulled = (away * tight).sum(axis=1)
-    square = (away**2 * tight).sum(axis=1)
+    pulled = weighted.sum(axis=1)
+    square = squares.sum(axis=1)
     if families is not None:
         own, along, share = _by_family(away, tight, families)
         looser = np.log1p(families.variance * own)
+        loosened = share * own**2
+        by_families = share * own * along
+        family_squares = share * along**2
         log_det -= looser.sum(axis=1)
-        total = total - (share * own**2).sum(axis=1)
-        pulled = pulled - (share * own * along).sum(axis=1)
-        square = square - (share * along**2).sum(axis=1)
+        total = total - loosened.sum(axis=1)
+        pulled = pulled - by_families.sum(axis=1)
+        square = square - family_squares.sum(axis=1)
     log_det += np.log(n_arms) - np.log(total)
     of_level = pulled**2 / total
     constant = (n_arms - 1) * LOG_2PI
@@ -154,14 +163,18 @@ def before_centring(tight: np.ndarray, families: Families | None = None) -> np.n
     found = np.diag(tight)
     if families is not None:
         along = tight[:, None] * families.member
-        share = _shared(tight @ families.member, families)
-        found -= (along * share) @ along.T
+        own = tight @ families.member
+        shared = along * _shared(own, families)
+        found -= shared @ along.T
     sums = found.sum(axis=1)
-    return found - np.outer(sums, sums) / sums.sum()
+    of_level = np.outer(sums, sums) / sums.sum()
+    return found - of_level
 
 
 def level_of(
-    away: np.ndarray, tight: np.ndarray, families: Families
+    away: np.ndarray,
+    tight: np.ndarray,
+    families: Families,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much K scores were moved when they were centred: mean and deviation, (n, 1).
 
@@ -169,17 +182,20 @@ def level_of(
     `log_projected`.
     """
     own, along, share = _by_family(away, tight, families)
-    loosened = (share * own**2).sum(axis=1)
-    total = tight.sum(axis=1) - loosened
-    by_families = (share * own * along).sum(axis=1)
-    pulled = (away * tight).sum(axis=1) - by_families
+    loosened = share * own**2
+    by_families = share * own * along
+    weighted = away * tight
+    total = tight.sum(axis=1) - loosened.sum(axis=1)
+    pulled = weighted.sum(axis=1) - by_families.sum(axis=1)
     mean = -(pulled / total)
     deviation = total**-0.5
     return mean[:, None], deviation[:, None]
 
 
 def family_means(
-    away: np.ndarray, tight: np.ndarray, families: Families
+    away: np.ndarray,
+    tight: np.ndarray,
+    families: Families,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and deviation of the mean of each family, (n, families), given its arms.
 
@@ -187,7 +203,8 @@ def family_means(
     `log_projected`. Of a family without arms they are those of its prior.
     """
     _, along, share = _by_family(away, tight, families)
-    return share * along, np.sqrt(share)
+    mean = share * along
+    return mean, np.sqrt(share)
 
 
 def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
@@ -198,17 +215,20 @@ def whitened(values: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, fl
     root = np.linalg.cholesky(covariance)
     shaped = values.reshape(len(values), len(covariance), -1)
     solved = np.linalg.solve(root, shaped)
-    each = np.log(root.diagonal()).sum()
-    log_det = shaped.shape[2] * each
+    log_diagonal = np.log(root.diagonal())
+    log_det = shaped.shape[2] * log_diagonal.sum()
     return solved.reshape(values.shape), log_det
 
 
 def _by_family(
-    away: np.ndarray, tight: np.ndarray, families: Families
+    away: np.ndarray,
+    tight: np.ndarray,
+    families: Families,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return sums of precisions of families, of weighted distances, and how they loosen arms."""
     own = tight @ families.member
-    along = (away * tight) @ families.member
+    weighted = away * tight
+    along = weighted @ families.member
     return own, along, _shared(own, families)
 
 

@@ -51,16 +51,19 @@ class Grid:
         if len(nodes) == 1:
             return np.repeat(nodes, n), np.zeros(n)
         edges = np.linspace(nodes[0], nodes[-1], 4001)
-        log_density = spline(nodes, middles(edges)) @ self.log_density
+        weights = spline(nodes, middles(edges))
+        log_density = weights @ self.log_density
         mass = normalised(log_density)
         width = edges[1] - edges[0]
         density = mass / width
-        cumulative = np.append(0.0, np.cumsum(mass))
+        sums = np.cumsum(mass)
+        cumulative = np.append(0.0, sums)
         cumulative /= cumulative[-1]
         levels = stratified(n, rng)
         values = np.interp(levels, cumulative, edges)
         bins = _node_below(edges, values)
-        return values, np.log(density[bins])
+        proposed = density[bins]
+        return values, np.log(proposed)
 
     def tilted(self, values: np.ndarray, weights: np.ndarray) -> "Grid":
         """Return the grid with mean and variance of its draws (n,) with normalised weights (n,).
@@ -71,13 +74,16 @@ class Grid:
         if len(self.nodes) == 1:
             return self
         middle = weights @ values
-        variance = weights @ (values - middle) ** 2
+        squares = (values - middle) ** 2
+        variance = weights @ squares
         tilt = self._tilt(middle, variance)
         if tilt is None:
             return self
         powers = _powers(self.nodes - middle)
-        tilted = self.log_density + tilt @ powers
-        highest_end = tilted[[0, -1]].max()
+        added = tilt @ powers
+        tilted = self.log_density + added
+        ends = tilted[[0, -1]]
+        highest_end = ends.max()
         allowed = tilted.max() - NEGLIGIBLE / 3
         if not highest_end < allowed:
             return self
@@ -92,7 +98,8 @@ class Grid:
         nodes = self.nodes
         at = np.linspace(nodes[0], nodes[-1], 2001)
         powers = _powers(at - middle)
-        curve = spline(nodes, at) @ self.log_density
+        weights = spline(nodes, at)
+        curve = weights @ self.log_density
         wanted = np.array([0.0, variance])
         tilt = np.zeros(2)
         for _ in range(50):
@@ -100,12 +107,14 @@ class Grid:
             mass = normalised(tilted)
             moments = powers @ mass
             centred = powers - moments[:, None]
-            covariance = (centred * mass) @ centred.T
+            weighted = centred * mass
+            covariance = weighted @ centred.T
             missing = wanted - moments
             step, *_ = np.linalg.lstsq(covariance, missing, rcond=1e-12)
             moved = step @ centred
             change = np.abs(moved).max()
-            length = min(1.0, NEGLIGIBLE / change)
+            allowed = NEGLIGIBLE / change
+            length = min(1.0, allowed)
             tilt = tilt + step * length
             if change < 1e-3:
                 return tilt
@@ -126,9 +135,9 @@ class Grid:
         if len(nodes) == 1:
             return np.zeros(n, dtype=int), np.zeros(n)
         below = _node_below(nodes, values)
-        width = np.diff(nodes)[below]
+        widths = np.diff(nodes)
         past = values - nodes[below]
-        return below, past / width
+        return below, past / widths[below]
 
 
 def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -148,7 +157,8 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     first = (slope - left) / step
     square = first - excess
     place = _node_below(nodes, at)
-    away = (at - nodes[place])[:, None]
+    past = at - nodes[place]
+    away = past[:, None]
     # by Horner's scheme
     found = cubic[place] * away
     found = (found + square[place]) * away
@@ -207,7 +217,10 @@ def _end_condition(both: float, widths: np.ndarray, slopes: np.ndarray) -> np.nd
     return np.asarray((near + far) / both)
 
 
-def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -> Grid:
+def explore(
+    evaluate: Callable[[float, Any], tuple[float, Any]],
+    start: float,
+) -> Grid:
     """Return the grid of a one-dimensional log density, explored from `start`.
 
     `evaluate`, of a value and the conditional at a nearby value (or None), returns the log density
@@ -247,7 +260,8 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
         else:
             raise FloatingPointError("the density of the hyperparameter does not fall off")
     nodes = sorted(kept)
-    log_density, conditionals = zip(*(kept[node] for node in nodes), strict=True)
+    found = [kept[node] for node in nodes]
+    log_density, conditionals = zip(*found, strict=True)
     return Grid(np.array(nodes), np.array(log_density), conditionals)
 
 
@@ -314,6 +328,8 @@ def _parabola(
     most = 2 * step
     slope = (high - low) / most
     newton = centre - slope / bend
-    vertex = np.clip(newton, centre - most, centre + most)
+    lowest = centre - most
+    highest = centre + most
+    vertex = np.clip(newton, lowest, highest)
     deviation = 1 / np.sqrt(-bend)
     return float(vertex), float(deviation)

@@ -29,16 +29,19 @@ class PiecewiseExponential:
 
         Raises FloatingPointError if a height is not finite or does not fall off at the ends.
         """
-        if not np.isfinite(height).all():
+        finite = np.isfinite(height)
+        if not finite.all():
             raise FloatingPointError("a log density is not finite along an axis")
         raw = cls(points, height)
         rises = raw.slopes[:, 0] > 0
         falls = raw.slopes[:, -1] < 0
         if not (rises & falls).all():
             raise FloatingPointError("a log density does not fall off along an axis")
-        log_mass = np.log(raw.masses.sum(axis=1))
+        mass = raw.masses.sum(axis=1)
+        log_mass = np.log(mass)
         normalised = height - log_mass[:, None]
-        return cls(points, normalised), float(log_mass.sum())
+        of_product = log_mass.sum()
+        return cls(points, normalised), float(of_product)
 
     @cached_property
     def slopes(self) -> np.ndarray:
@@ -61,10 +64,11 @@ class PiecewiseExponential:
         safe = np.where(level, 1.0, rise)
         growth = np.expm1(rise) / safe
         mean = np.where(level, 1.0, growth)  # over the height at the left
-        inner = height[:, :-1] * mean * width
-        first = height[:, 0] / slopes[:, 0]
-        last = -height[:, -1] / slopes[:, -1]
-        return np.column_stack([first, inner, last])
+        at_left = height[:, :-1]
+        inner = at_left * mean * width
+        left_tail = height[:, 0] / slopes[:, 0]
+        right_tail = -height[:, -1] / slopes[:, -1]
+        return np.column_stack([left_tail, inner, right_tail])
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return `n` draws, (n, size), and the log density of each, (n,)."""
@@ -94,34 +98,39 @@ class PiecewiseExponential:
         points = self.points[rows]
         mass = self.masses[rows]
         below = np.cumsum(mass, axis=1)
-        level = level * below[:, -1:]
+        total = below[:, -1:]
+        level = level * total
         last = mass.shape[1] - 1
         is_below = below[:, :, None] <= level[:, None, :]
         n_below = is_below.sum(axis=1)
         piece = np.minimum(n_below, last)
         start = np.maximum(piece - 1, 0)  # the point at which a piece begins; a left tail ends
-        past_end = level - _at(below, piece)
-        beyond = past_end / _at(mass, piece)
+        end = _at(below, piece)
+        own_mass = _at(mass, piece)
+        beyond = (level - end) / own_mass
         below_one = np.nextafter(1.0, 0.0)
         share = np.clip(1.0 + beyond, 1e-300, below_one)  # logarithms of it are finite
         widths = np.diff(points, axis=1)
         last_width = widths.shape[1] - 1
-        width = _at(widths, np.minimum(start, last_width))
-        slope = _at(self.slopes[rows], piece)
+        of_width = np.minimum(start, last_width)
+        width = _at(widths, of_width)
+        slopes = self.slopes[rows]
+        slope = _at(slopes, piece)
         rise = slope * width
         is_level = rise == 0
         safe = np.where(is_level, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
         growth = np.expm1(rise)
         reach = np.where(piece == last, -1.0, growth)
+        straight = share * width
         curved = np.log1p(share * reach) / safe
-        step = np.where(is_level, share * width, curved)
+        step = np.where(is_level, straight, curved)
         in_left_tail = np.log(share) / safe
         step = np.where(piece == 0, in_left_tail, step)
-        values = _at(points, start) + step
-        height = _at(self.log_density[rows], start)
-        log_density = height + slope * step
-        return values, log_density
+        begin = _at(points, start)
+        heights = self.log_density[rows]
+        height = _at(heights, start)
+        return begin + step, height + slope * step
 
 
 def _at(values: np.ndarray, place: np.ndarray) -> np.ndarray:

@@ -68,7 +68,9 @@ def shifted_gamma(n, z, rng):
     third = n * third
     shape = 4 * variance**3 / third**2
     scale = third / (2 * variance)
-    return mean + scale * (rng.standard_gamma(shape) - shape)
+    gamma = rng.standard_gamma(shape)
+    centred = gamma - shape
+    return mean + scale * centred
 
 
 @compiled
@@ -85,7 +87,9 @@ def cumulants(z):
         third = 2 / 15 - 17 * y / 105 + 124 * y**2 / 945
     else:
         th = tanh(u)
-        sech2 = 1 / cosh(u) ** 2 if u < 300 else 0.0
+        sech2 = 0.0
+        if u < 300:  # its square overflows from 355 on
+            sech2 = 1 / cosh(u) ** 2
         first = th / (2 * u)
         second = sech2 / (4 * y) - th / (4 * u * y)
         of_tanh = 3 * th / (8 * u * y * y)
@@ -106,8 +110,10 @@ def exponential_share(z):
     left = exp(start - z) * normal_cdf(below)
     right = normal_cdf(above)
     if right > 0:
-        left += exp(start + z + log(right))
-    return 1 / (1 + 4 / pi * left)
+        log_right = log(right)
+        left += exp(start + z + log_right)
+    odds = 4 / pi * left
+    return 1 / (1 + odds)
 
 
 @compiled
@@ -150,9 +156,13 @@ def one(z, share, rng):
 def coefficient(k, x):
     """Return term k of the alternating series of the density of J*(1, 0) at x."""
     half = k + 0.5
+    factor = pi * half
     if x > CUT:
-        return pi * half * exp(-half * half * pi * pi * x / 2)
-    return pi * half * (2 / (pi * x)) ** 1.5 * exp(-2 * half * half / x)
+        exponent = -half * half * pi * pi * x / 2
+        return factor * exp(exponent)
+    exponent = -2 * half * half / x
+    ratio = 2 / (pi * x)
+    return factor * ratio**1.5 * exp(exponent)
 
 
 @compiled
@@ -166,14 +176,18 @@ def truncated_inverse_gaussian(z, rng):
                 e = rng.standard_exponential()
                 f = rng.standard_exponential()
             x = CUT / (1 + CUT * e) ** 2
-            if rng.random() <= exp(-z * z * x / 2):
+            acceptance = exp(-z * z * x / 2)
+            if rng.random() <= acceptance:
                 return x
     mean = 1 / z
+    half = 0.5 * mean
     while True:
         y = rng.standard_normal() ** 2
-        x = mean + 0.5 * mean * mean * y
-        x -= 0.5 * mean * sqrt(4 * mean * y + (mean * y) ** 2)
-        if rng.random() > mean / (mean + x):
+        root = sqrt(4 * mean * y + (mean * y) ** 2)
+        x = mean + half * mean * y
+        x -= half * root
+        share = mean / (mean + x)
+        if rng.random() > share:
             x = mean * mean / x
         if x <= CUT:
             return x

@@ -33,29 +33,40 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     data = dict(cells.data)
     unit = float(model.response.unit(data))
     lengths = _lengths_of_axes(model, cells.log)
+    n_cells = len(cells)
     scores: dict[str, TermCoefficients] = {}
     others: dict[str, TermCoefficients] = {}
     columns = []
     own = dict(model.own)
-    for name, block in _coefficients(model, cells.log, lengths).items():
+    blocks = _coefficients(model, cells.log, lengths)
+    for name, block in blocks.items():
         if isinstance(block.term, Scores):
             scores[name] = block
             continue
-        touches = block.term.touches(data)
-        check_touches(type(block.term).__name__, touches, len(cells))
+        term = block.term
+        touches = term.touches(data)
+        check_touches(type(term).__name__, touches, n_cells)
         if touches:
             others[name] = block
-            columns.append(_columns(block, touches, cells, lengths["arm"]))
+            design_of_term = _columns(block, touches, cells, lengths["arm"])
+            columns.append(design_of_term)
         else:  # it enters the response itself, as the order of cells of both orders does
-            own[block.term.parameter] = _prior_of_number(block, data, unit)
+            own[term.parameter] = _prior_of_number(block, data, unit)
     hypers = {}
     for name, scale in model.scales.items():
         hypers[name] = None if scale.dim is None else lengths[scale.dim]
-    beside = _beside(columns, len(cells))
+    beside = _beside(columns, n_cells)
     design: Design = beside
     for block in scores.values():  # one at most
         design = _with_scores(block.term, beside, cells)
-    return LinearPredictor(model, data, design, scores | others, own, hypers)
+    return LinearPredictor(
+        model,
+        data,
+        design,
+        scores | others,
+        own,
+        hypers,
+    )
 
 
 def _lengths_of_axes(model: Any, log: Any) -> dict[str, int]:
@@ -66,7 +77,11 @@ def _lengths_of_axes(model: Any, log: Any) -> dict[str, int]:
     return lengths
 
 
-def _coefficients(model: Any, log: Any, lengths: dict[str, int]) -> dict[str, TermCoefficients]:
+def _coefficients(
+    model: Any,
+    log: Any,
+    lengths: dict[str, int],
+) -> dict[str, TermCoefficients]:
     """Return the coefficients of each term, by the name of their free numbers."""
     said = model.entries(log)
     found = {}
@@ -87,7 +102,8 @@ def _prior_of_number(block: TermCoefficients, data: Any, unit: float) -> tuple[f
         return float(mean[0]), float(deviation[0])
     if block.term.flat:
         return 0.0, np.inf
-    return 0.0, float(block.term.deviation({}, data, unit))
+    deviation = block.term.deviation({}, data, unit)
+    return 0.0, float(deviation)
 
 
 def _with_scores(term: Term, beside: Columns, cells: Any) -> Design:
@@ -110,7 +126,8 @@ def _beside(columns: "list[sparse.csr_array]", n_cells: int) -> Columns:
     """Return the design of all terms but the scores."""
     if not columns:
         return Columns(np.zeros((n_cells, 0)))
-    matrix = sparse.csr_array(sparse.hstack(columns))
+    stacked = sparse.hstack(columns)
+    matrix = sparse.csr_array(stacked)
     # Products of pairs need a dense matrix. Value and derivatives of 9,163 cells with 64 columns
     # take 6 ms so, with 128 columns 16 ms; sparse ones 1 ms.
     if matrix.shape[1] <= 64:
@@ -118,16 +135,22 @@ def _beside(columns: "list[sparse.csr_array]", n_cells: int) -> Columns:
     return Columns(matrix)
 
 
-def _columns(block: TermCoefficients, touches: Any, cells: Any, n_arms: int) -> "sparse.csr_array":
+def _columns(
+    block: TermCoefficients,
+    touches: Any,
+    cells: Any,
+    n_arms: int,
+) -> "sparse.csr_array":
     """Return the design of a term that is not the scores, (cells, coefficients).
 
     Raises ValueError if a user's term does not turn with the sides of a duel.
     """
     columns = columns_of(touches, block.lengths, len(cells))
-    turns = not block.term.reads_order
-    if turns and not is_shipped(type(block.term)):
+    term = block.term
+    turns = not term.reads_order
+    if turns and not is_shipped(type(term)):
         _check_sides(block, columns, cells)
-    if block.term.over_arms and _of_teams(cells):
+    if term.over_arms and _of_teams(cells):
         return balanced(columns, n_arms)
     return columns
 
@@ -140,7 +163,8 @@ def _check_sides(block: TermCoefficients, columns: "sparse.csr_array", cells: An
     exchanged = block.term.design(_exchanged(cells))
     turned = columns_of(exchanged, block.lengths, len(cells))
     largest = max(abs(columns).max(), 1.0)
-    away = abs(columns + turned).max()
+    remainder = columns + turned
+    away = abs(remainder).max()
     # Two orders of n numbers have sums that differ by 2e-16 n (Higham, "Accuracy and Stability of
     # Numerical Algorithms", 2002, eq. 4.4).
     if away > 1e-9 * largest:
@@ -160,18 +184,23 @@ def _exchanged(cells: Any) -> dict[str, np.ndarray]:
     data = dict(cells.data)
     for name, column in cells.seen.columns.items():
         values = np.asarray(column)
-        if name != "left_first" and values.dtype.kind == "f":
+        is_number = values.dtype.kind == "f"
+        if is_number and name != "left_first":
             data[name] = -values
     for name in list(data):
+        if not name.startswith("first"):
+            continue
         other = name.replace("first", "second", 1)
-        if name.startswith("first") and other in data:
+        if other in data:
             data[name], data[other] = data[other], data[name]
     return data
 
 
 def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.csr_array":
     """Return the design of a term as a matrix, (cells, coefficients)."""
-    total = sparse.csr_array((n_cells, prod(lengths)))
+    size = prod(lengths)
+    total = sparse.csr_array((n_cells, size))
+    cell = np.arange(n_cells)
     for index, value in touches:
         value = np.asarray(value, dtype=float)
         n_last = value.shape[1] if value.ndim == 2 else 1
@@ -181,8 +210,9 @@ def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.
             start = start * length + along
         last = np.arange(n_last)
         place = start[:, None] * n_last + last
-        rows = np.repeat(np.arange(n_cells), n_last)
-        entries = (value.ravel(), (rows, place.ravel()))
+        rows = np.repeat(cell, n_last)
+        column = place.ravel()
+        entries = (value.ravel(), (rows, column))
         total = total + sparse.csr_array(entries, shape=total.shape)
     return sparse.csr_array(total)
 
@@ -193,11 +223,13 @@ def balanced(columns: "sparse.csr_array", n_arms: int) -> "sparse.csr_array":
     They differ where the sides of a cell differ in size. The last axis is that of the arms.
     """
     groups = sparse.eye_array(columns.shape[1] // n_arms)
-    sums = sparse.kron(groups, np.ones((n_arms, 1)))
+    every_arm = np.ones((n_arms, 1))
+    sums = sparse.kron(groups, every_arm)
     surplus = sparse.csr_array(columns @ sums)
     surplus.eliminate_zeros()
     if not surplus.nnz:
         return columns
-    each = np.ones((1, n_arms)) / n_arms
+    each = every_arm.T / n_arms
     shares = sparse.kron(groups, each)
-    return sparse.csr_array(columns - surplus @ shares)
+    level = surplus @ shares
+    return sparse.csr_array(columns - level)

@@ -22,7 +22,11 @@ from bayesduel.text import join
 __all__ = ["check_proper", "log_priors", "prior_draws", "prior_words", "priors"]
 
 
-def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def priors(
+    duels: Any,
+    model: Any = AUTO,
+    priors: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
     """Return the prior of each variable of the fit of a model to a log.
 
     Parameters
@@ -57,7 +61,8 @@ def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = Non
     order    Normal(mu=0.1, sigma=0.05)   True
     """
     log: Any = log_in(duels)
-    model = choose_model(model, log, priors).model.settled(log)
+    choice = choose_model(model, log, priors)
+    model = choice.model.settled(log)
     rows = prior_words(model, model.cells(log))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["prior", "said"])
 
@@ -87,7 +92,11 @@ def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
 
 
 def _of_term(
-    part: Term, said: Entries | None, model: Any, cells: Any, unit: float
+    part: Term,
+    said: Entries | None,
+    model: Any,
+    cells: Any,
+    unit: float,
 ) -> dict[str, tuple[str, bool]]:
     """Return the prior in words, and whether it was said, of the coefficients of a term.
 
@@ -101,13 +110,15 @@ def _of_term(
     unsaid = said is None or None in said
     if unsaid and not learned:
         deviation = part.deviation({}, cells.data, unit)
-        sizes = np.atleast_1d(np.asarray(deviation, dtype=float))
+        numbers = np.asarray(deviation, dtype=float)
+        sizes = np.atleast_1d(numbers)
     axis = part.dims.get(name, ())[-1:]
     labels: Any = [""]
     if axis == ("arm",):
         labels = cells.log.arms
     elif axis:
-        labels = model.terms.coords(cells.log)[axis[0]]
+        coords = model.terms.coords(cells.log)
+        labels = coords[axis[0]]
     usual = f"Normal(mu=0, sigma={learned[0]})" if learned else ""
     if len(learned) > 1:
         usual = f"normal given {join(learned)}"
@@ -121,8 +132,8 @@ def _of_term(
             known = f"Normal(mu=0, sigma={unlearned[k]:.4g})"
         text = str(own or known)
         words.append((text, own is not None))
-    alike = len(set(words)) == 1
-    if alike:
+    different = set(words)
+    if len(different) == 1:
         return {name: words[0]}
     found = {name: (usual, False)} if learned else {}
     told = list(found.values())
@@ -160,7 +171,8 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     with model.build(cells) as built, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
         derived = ("eta", "preference")
-        kept = [name for name in variable_names(built) if name not in derived]
+        names = variable_names(built)
+        kept = [name for name in names if name not in derived]
         tree = pm.sample_prior_predictive(
             n,
             var_names=kept,
@@ -168,9 +180,10 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
             compile_kwargs={"mode": Mode("py", None)},  # type: ignore[arg-type]  # it runs briefly
         )
     found = {}
-    for name, variable in tree["prior"].data_vars.items():
-        if not str(name).endswith(INNER):
-            found[str(name)] = variable.values[0]
+    for label, variable in tree["prior"].data_vars.items():
+        name = str(label)
+        if not name.endswith(INNER):
+            found[name] = variable.values[0]
     rng = np.random.default_rng(seed)
     complete: dict[str, np.ndarray] = model.complete(found, cells, rng)
     return complete
@@ -198,12 +211,13 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
         known["degrees_over_1"] = known["degrees"] - 1.0
     found: dict[str, np.ndarray] = {}
     for name, scale in model.scales.items():
-        if scale.prior != "flat":
-            number = np.asarray(known[name], dtype=float)
-            logs = np.log(number)
-            density = scale.log_density(logs, unit) - logs  # of the number, not of its logarithm
-            by_draw = density.reshape(len(density), -1)
-            found[name] = by_draw.sum(axis=1)
+        if scale.prior == "flat":
+            continue
+        number = np.asarray(known[name], dtype=float)
+        logs = np.log(number)
+        density = scale.log_density(logs, unit) - logs  # of the number, not of its logarithm
+        by_draw = density.reshape(len(density), -1)
+        found[name] = by_draw.sum(axis=1)
     if not model.terms.flat:
         for name, (mean, deviation) in model.response.own.items():
             value = np.asarray(known[name])
@@ -213,12 +227,13 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
                 standard = (value - mean) / deviation
                 found[name] = -0.5 * standard**2
     for part in model.terms:
-        own = entries.get(getattr(part, "parameter", ""))
+        parameter = getattr(part, "parameter", "")
+        own = entries.get(parameter)
         if own is None:
             found |= part.log_prior(known, data, unit)
         else:
             member = members_of(part, cells.log.arms)
-            found[part.parameter] = _log_said(part, own, known, data, unit, member)
+            found[parameter] = _log_said(part, own, known, data, unit, member)
     return found
 
 
@@ -243,11 +258,14 @@ def _log_said(
                 columns[name] = np.asarray(value)[:, None]
         deviation = part.deviation(columns, data, unit)
     normal = [one for one in said if one is None or one.distribution == "Normal"]
-    if part.over_arms and len(normal) == len(said):
+    all_normal = len(normal) == len(said)
+    if part.over_arms and all_normal:
         mean, own = normals(tuple(normal))
-        spread = np.where(np.isnan(own), deviation, own)
+        unknown = np.isnan(own)
+        spread = np.where(unknown, deviation, own)
         tight = spread**-2.0
-        away = values - (mean - mean.mean())
+        centred_mean = mean - mean.mean()
+        away = values - centred_mean
         families = None
         if member is not None:
             deviation_of_families = np.asarray(known[FAMILY])
@@ -260,6 +278,7 @@ def _log_said(
     total = np.zeros(len(rows))
     for k, one in enumerate(said):
         if one is not None:
-            log_density = one.log_density(rows[:, :, k])
+            own_values = rows[:, :, k]
+            log_density = one.log_density(own_values)
             total += log_density.sum(axis=1)
     return total

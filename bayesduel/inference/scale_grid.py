@@ -6,7 +6,6 @@ more scales they are a central composite design, and rays along the ridges of th
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     bend = top.bend
     if bend is None:
         bend = curvature(layout, top)
-    slow = slow_scales(layout, top.phi).any(axis=1)
+    by_term = slow_scales(layout, top.phi)
+    slow = by_term.any(axis=1)
     fast = ~slow
     n_slow = int(slow.sum())
     whole = _root(bend)
@@ -60,10 +60,10 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     bend_border = bend[np.ix_(fast, fast)]
     values, vectors = np.linalg.eigh(of_groups)
     size = np.sqrt(values)
-    by_groups = across @ (vectors / size)
+    whitening = vectors / size
     root = np.zeros_like(bend)
     root[slow, :n_slow] = vectors * size
-    root[fast, :n_slow] = by_groups
+    root[fast, :n_slow] = across @ whitening
     root[fast, n_slow:] = _root(bend_border)
     return root
 
@@ -71,7 +71,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 def _root(bend: np.ndarray) -> np.ndarray:
     """Return a root of the inverse of a curvature, (q, q), which is 2 long at most."""
     values, vectors = np.linalg.eigh(bend)
-    size = np.sqrt(np.maximum(values, FLATTEST))
+    raised = np.maximum(values, FLATTEST)
+    size = np.sqrt(raised)
     return np.asarray(vectors / size)
 
 
@@ -87,20 +88,23 @@ def lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditio
     found = {middle: top}
     edge = [middle]
     best = top.bound
+    fall = NEGLIGIBLE[q]
     scaled = SPACING[q] * root
+    steps = list(product(range(q), (1, -1)))
     while edge:
         ahead = []
         for place in edge:
             here = found[place]
-            for axis, sign in product(range(q), (1, -1)):
+            for axis, sign in steps:
                 beside = _moved(place, axis, sign)
-                negligible = here.bound < best - NEGLIGIBLE[q]
+                negligible = here.bound < best - fall
                 if beside in found or negligible:
                     continue
                 z = np.array(beside, dtype=float)
                 phi = top.phi + scaled @ z
                 opposite = _moved(place, axis, -sign)
-                near = _foreseen(here, found.get(opposite))
+                behind = found.get(opposite)
+                near = _foreseen(here, behind)
                 node = conditional_at(layout, phi, near)
                 found[beside] = node
                 best = max(best, node.bound)
@@ -128,7 +132,8 @@ def _foreseen(node: Conditional, behind: Conditional | None) -> Conditional:
         return node
     mean = 2 * node.x - behind.x
     before = np.maximum(behind.variance, 1e-12)
-    return node._replace(x=mean, variance=node.variance**2 / before)
+    variance = node.variance**2 / before
+    return node._replace(x=mean, variance=variance)
 
 
 def composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
@@ -164,10 +169,12 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
     bend = np.linalg.inv(covariance)
     lowest = top.bound - NEGLIGIBLE[3]
     q = len(top.phi)
-    for k, sign in product(range(q), (1.0, -1.0)):
+    scales = np.arange(q)
+    for k, sign in product(scales, (1.0, -1.0)):
         variance = covariance[k, k]
-        size = SPACING[3] * variance**0.5
-        others = np.arange(q) != k
+        deviation = variance**0.5
+        size = SPACING[3] * deviation
+        others = scales != k
         inner = bend[np.ix_(others, others)]
         here = top
         step = sign * covariance[k] / variance
@@ -183,8 +190,10 @@ def rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional
             squared_length = newton @ bend @ newton
             length = float(np.sqrt(squared_length))
             newton /= max(1.0, length)
-            ahead = conditional_at(layout, secant + newton, ahead)
-            step = (ahead.phi - here.phi) / size
+            phi = secant + newton
+            ahead = conditional_at(layout, phi, ahead)
+            moved = ahead.phi - here.phi
+            step = moved / size
             here = ahead
             found.append(here)
     return found
@@ -195,12 +204,20 @@ def interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np
     from scipy.interpolate import RBFInterpolator
 
     n, q = z.shape
-    given: dict[str, Any] = {"kernel": "linear", "degree": 0}
+    kernel = "linear"
+    degree = 0
     if n >= 6:
+        kernel = "cubic"
         n_terms = (q + 1) * (q + 2) // 2  # of a quadratic polynomial
         enough = n > 2 * n_terms
-        given = {"kernel": "cubic", "degree": 2 if enough else 1}
-    shares = RBFInterpolator(z, np.eye(n), **given)  # of the nodes' values, which are many
+        degree = 2 if enough else 1
+    # of the nodes' values, which are many
+    shares = RBFInterpolator(
+        z,
+        np.eye(n),
+        kernel=kernel,
+        degree=degree,
+    )
 
     def at_points(points: np.ndarray) -> np.ndarray:
         weights = shares(points).astype(values.dtype, copy=False)

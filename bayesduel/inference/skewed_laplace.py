@@ -86,7 +86,13 @@ class SkewedLaplace(DensityApproximation):
     grid: Grid  # the same with a :class:`SkewedConditional` at each node
 
     @classmethod
-    def of(cls, model: Any, cells: Any, density: LinearPredictor, grid: Grid) -> "SkewedLaplace":
+    def of(
+        cls,
+        model: Any,
+        cells: Any,
+        density: LinearPredictor,
+        grid: Grid,
+    ) -> "SkewedLaplace":
         """Return the skewed approximation around the conditional modes of `grid`.
 
         Raises FloatingPointError if the posterior does not fall off along an axis.
@@ -95,14 +101,15 @@ class SkewedLaplace(DensityApproximation):
         nodes = grid.nodes
         best = grid.best
         highest = modes[best]
-        turn = _turned(density, nodes[best], highest)
-        middle = _conditional(density, nodes[best], highest, turn)
+        best_node = nodes[best]
+        turn = _turned(density, best_node, highest)
+        middle = _conditional(density, best_node, highest, turn)
         found = {best: middle}
         upwards = range(best + 1, len(modes))
         downwards = range(best - 1, -1, -1)
         for outwards in (upwards, downwards):
             last = middle
-            measured = nodes[best]
+            measured = best_node
             for k in outwards:
                 node = nodes[k]
                 mode = modes[k]
@@ -116,9 +123,10 @@ class SkewedLaplace(DensityApproximation):
                     measured = node
                     last = _conditional(density, node, mode, turn)
                 found[k] = last
-        conditionals = tuple(found[k] for k in range(len(modes)))
-        heights = np.array([conditional.log_marginal for conditional in conditionals])
-        skewed = Grid(nodes, heights, conditionals)
+        in_order = sorted(found)
+        conditionals = tuple(found[k] for k in in_order)
+        heights = [conditional.log_marginal for conditional in conditionals]
+        skewed = Grid(nodes, np.array(heights), conditionals)
         return cls(model, cells, density, grid, skewed)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -153,10 +161,12 @@ class SkewedLaplace(DensityApproximation):
             turn = grid.conditionals[node].turn
             along[mine] = along[mine] @ turn
         mean = weights @ along
-        variance = weights @ (along - mean) ** 2
+        squares = (along - mean) ** 2
+        variance = weights @ squares
         wanted = np.sqrt(variance)
         stretch = wanted / along.std(axis=0)
-        shift = mean - stretch * along.mean(axis=0)
+        drawn_mean = along.mean(axis=0)
+        shift = mean - stretch * drawn_mean
         moved = []
         for conditional in grid.conditionals:
             density = conditional.along.moved(shift, stretch)
@@ -189,14 +199,16 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
         by_cell = third[:, None] * along**2
         pulled = density.pulls(by_cell)
         slopes = whitened.T @ pulled
-        skewness = (rotation * slopes).sum(axis=0)
+        products = rotation * slopes
+        skewness = products.sum(axis=0)
         squares = skewness**2
         squared = float(squares.sum())
         if squared <= (1 + 1e-4) * reached:
             break
         reached = squared
         gradient = 3 * slopes * skewness
-        rotation = _polar(gradient + squares.max() * rotation)
+        kept = squares.max() * rotation
+        rotation = _polar(gradient + kept)
     return rotation
 
 
@@ -229,7 +241,8 @@ def _conditional(
         for start in range(0, len(of), together):
             some = slice(start, start + together)
             lengths = along[:, some, None]
-            steps = lengths * axes.T[of[some]]
+            directions = axes.T[of[some]]
+            steps = lengths * directions
             x = mode.x + steps.reshape(-1, size)
             phi = np.full((len(x), 1), hyper)
             values = density.values(x, phi)
@@ -282,7 +295,8 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
     of = np.arange(size)  # axes with an end that is still looked for
     for _ in range(60):
         tried = end[:, of]
-        fall = -height(sign * tried, of)
+        along = sign * tried
+        fall = -height(along, of)
         near = fall < FALL
         far = fall > 1.5 * FALL
         missed = near | far
@@ -294,7 +308,8 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
         low[:, of] = lower
         high[:, of] = upper
         end[:, of] = np.where(missed, between, tried)
-        of = of[missed.any(axis=0)]
+        unfinished = missed.any(axis=0)
+        of = of[unfinished]
         if not len(of):
             return end
     raise FloatingPointError("the posterior does not fall off along an axis")

@@ -91,25 +91,28 @@ class SparseGaussian:
         Raises FloatingPointError if some iteration does not converge.
         """
         seed = int(rng.integers(2**63))
+        learned = scale is None
         log_scale = 0.0 if scale is None else float(np.log(scale))
         by_arm = np.zeros(graph.n_arms)
         by_column = np.zeros(len(graph.tightness))
+        weight = graph.n / 4  # of even duels
         start = cls(
             graph=graph,
-            typical=typical if scale is None else None,
+            typical=typical if learned else None,
             mean=by_arm,
             effect=by_column,
-            precision=graph.bordered(graph.n / 4, 1.0),
+            precision=graph.bordered(weight, 1.0),
             variance=by_arm,
             log_scale=log_scale,
             log_scale_sd=0.0,
             along=by_arm,
             effect_along=by_column,
         )
-        found = start._at_mode()._at(log_scale, seed, probed=2)
-        if scale is not None:
-            return found
-        return found._with_scale(seed)
+        at_mode = start._at_mode()
+        found = at_mode._at(log_scale, seed, probed=2)
+        if learned:
+            return found._with_scale(seed)
+        return found
 
     @property
     def scale(self) -> float:
@@ -138,11 +141,17 @@ class SparseGaussian:
         of_scale = (self.log_scale_sd * self.effect_along) ** 2
         return np.sqrt(own + of_scale)
 
-    def draw(self, n: int, rng: np.random.Generator, progress: Progress = None) -> ScoreDraws:
+    def draw(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        progress: Progress = None,
+    ) -> ScoreDraws:
         """Return `n` draws of the scores, the coefficients and the scale."""
         n_arms = self.graph.n_arms
         score = np.empty((n, n_arms), dtype=np.float32)
-        blocks = np.split(score, range(BLOCK, n, BLOCK))
+        starts = range(BLOCK, n, BLOCK)
+        blocks = np.split(score, starts)
         sources = rng.spawn(len(blocks))
 
         def fill(block: np.ndarray, source: np.random.Generator) -> np.ndarray:
@@ -158,7 +167,8 @@ class SparseGaussian:
                 if progress is not None:
                     progress(done / len(blocks))
         own = self.precision.scores.conditional_variance
-        error = self._standard_error(own + squares / n)
+        remote = squares / n
+        error = self._standard_error(own + remote)
         level = stratified(n, rng)
         inside = np.clip(level, 1e-12, 1 - 1e-12)  # quantiles of 0 and 1 are infinite
         away = self.log_scale_sd * ndtri(inside)
@@ -186,7 +196,8 @@ class SparseGaussian:
         """Return slope and weight of each cell, averaged over the distribution of its predictor."""
         graph = self.graph
         middle = graph.eta(self.mean, self.effect)
-        sd = np.sqrt(self._spread())
+        variance = self._spread()
+        sd = np.sqrt(variance)
         chance = np.zeros_like(middle)
         curve = np.zeros_like(middle)
         for node, mass in zip(NODES, WEIGHTS, strict=True):
@@ -207,7 +218,8 @@ class SparseGaussian:
         second = graph.second
         diagonal = precision.scores.diagonal
         weight = precision.scores.weight[graph.pair]
-        covariance = weight / (diagonal[first] * diagonal[second])  # to the first order
+        product = diagonal[first] * diagonal[second]
+        covariance = weight / product  # to the first order
         both = variance[first] + variance[second]
         spread = both - 2 * covariance
         along = graph.difference(precision.along)
@@ -217,7 +229,8 @@ class SparseGaussian:
 
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
         """Return standard errors from variances of centred scores given the coefficients."""
-        whole = np.maximum(variance + self.precision.added, 1e-12)
+        given_scale = variance + self.precision.added
+        whole = np.maximum(given_scale, 1e-12)
         of_scale = (self.log_scale_sd * self.score_along) ** 2
         return np.sqrt(whole + of_scale)
 
@@ -253,7 +266,8 @@ class SparseGaussian:
             eta = graph.eta(found.mean, found.effect)
             chance = expit(eta)
             expected = graph.n * chance
-            right, other = found._gradient(graph.points - expected)
+            residual = graph.points - expected
+            right, other = found._gradient(residual)
             weight = expected * (1 - chance)
             precision = graph.bordered(weight, tau)
             step, turn = precision.solve(right, other)
@@ -288,7 +302,8 @@ class SparseGaussian:
         value = graph.points @ eta - graph.n @ log_normaliser
         value -= graph.tightness @ effect**2 / 2
         twice_variance = 2 * self.scale**2
-        return float(value - mean @ mean / twice_variance)
+        of_scores = mean @ mean / twice_variance
+        return float(value - of_scores)
 
     @property
     def _tau(self) -> float:
@@ -300,7 +315,8 @@ class SparseGaussian:
         graph = self.graph
         score = graph.pull(slope) - self._tau * self.mean
         pulled = graph.columns.T @ slope
-        return score, pulled - graph.tightness * self.effect
+        effect = pulled - graph.tightness * self.effect
+        return score, effect
 
     def _at(self, log_scale: float, seed: int, *, probed: int = 1) -> "SparseGaussian":
         """Return the approximation given a scale, from this one.
@@ -361,11 +377,13 @@ class SparseGaussian:
         fall = behind._scale_slope() - ahead._scale_slope()
         secant = fall / apart
         curvature = float(np.clip(secant, 0.02 * n_arms, most))
+        moved = ahead.mean - behind.mean
+        effect_moved = ahead.effect - behind.effect
         return replace(
             found,
             log_scale_sd=curvature**-0.5,
-            along=(ahead.mean - behind.mean) / apart,
-            effect_along=(ahead.effect - behind.effect) / apart,
+            along=moved / apart,
+            effect_along=effect_moved / apart,
         )
 
     def _scale_slope(self) -> float:
@@ -378,7 +396,8 @@ class SparseGaussian:
         expected_squares = score @ score + variance
         expected = expected_squares / squared
         of_prior = squared / self.typical**2
-        return float(expected - n_free - of_prior + 1)
+        slope = expected - n_free - of_prior + 1
+        return float(slope)
 
 
 def _column_means(block: np.ndarray) -> np.ndarray:

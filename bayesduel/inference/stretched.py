@@ -77,12 +77,13 @@ def stretched(
     of_scores = at["score_degrees_cluster"].to_numpy()
     level = _levels(fit, len(x))
     lengths = np.atleast_1d(group.attrs["lengths"])
-    ends = np.cumsum(lengths)[:-1]
+    ends = np.cumsum(lengths)
+    inner = ends[:-1]
     by_block = zip(
         blocks,
-        np.split(mean, ends),
-        np.split(away, ends, axis=-1),
-        np.split(degrees, ends),
+        np.split(mean, inner),
+        np.split(away, inner, axis=-1),
+        np.split(degrees, inner),
         strict=True,
     )
     found = dict(draws)
@@ -90,7 +91,8 @@ def stretched(
         if name == "score_free":
             of_arm = centre(part) * _heavier(of_scores, level)
             shift = of_arm.mean(axis=1, keepdims=True)
-            found["score"] = centre(middle) + of_arm - shift
+            own_middle = centre(middle)
+            found["score"] = own_middle + of_arm - shift
             continue
         # of a deviation, whose last axis is that of the arms, they are those of its arm
         of_own_arm = np.resize(of_scores, len(own))
@@ -98,7 +100,8 @@ def stretched(
         by_number = np.where(unknown, of_own_arm, own)
         heavier = part * _heavier(by_number, level)
         moved = middle + heavier
-        found[name] = moved.reshape(known[name].shape)
+        shape = known[name].shape
+        found[name] = moved.reshape(shape)
     labels = group["arm"].to_numpy()
     arms = tuple(str(label) for label in labels)
     if "score_free" not in blocks:
@@ -126,7 +129,10 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
     found = dict(draws)
     seed = int(fit.attrs["seed"])
     rng = np.random.default_rng([seed, 1])
-    scales = {name: _by_draw(draws[name]) for name in model.scales if name in draws}
+    scales = {}
+    for name in model.scales:
+        if name in draws:
+            scales[name] = _by_draw(draws[name])
     for part in model.terms:
         if not isinstance(part, Term) or not part.over_arms:
             continue
@@ -139,7 +145,8 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
         _correlate(mean, part, scales)
         deviation = np.asarray(part.deviation(scales, {}, 1.0))
         spread = deviation.reshape(-1, 1)
-        of_mean = mean * spread / np.sqrt(n_arms)
+        root = np.sqrt(n_arms)
+        of_mean = mean * spread / root
         found[part.free] = centred + of_mean[..., None]
     return found
 
@@ -164,7 +171,8 @@ def _correlate(normal: np.ndarray, part: Term, scales: Arrays) -> None:
 def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the draws with those around the same means that a clustering of many arms has."""
     found = dict(draws)
-    level = _levels(fit, len(draws["score"]))
+    n = len(draws["score"])
+    level = _levels(fit, n)
     for variable in map(str, at.data_vars):
         name = variable.removesuffix("_draw_cluster")
         if name == variable:
@@ -177,7 +185,8 @@ def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.n
             away -= away.mean(axis=1, keepdims=True)
         own = draws[name]
         middle = own.mean(axis=0)
-        moved = middle + away.reshape(own.shape)
+        shaped = away.reshape(own.shape)
+        moved = middle + shaped
         found[name] = moved.astype(own.dtype)
     return found
 
@@ -205,7 +214,8 @@ def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
         chi_squared = 2 * gammaincinv(df / 2, level)
         factor = np.sqrt(df / chi_squared)
         factors.append(factor)
-    return np.stack(factors, axis=1)[:, place]
+    by_kind = np.stack(factors, axis=1)
+    return by_kind[:, place]
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:
@@ -214,6 +224,7 @@ def _root(covariance: np.ndarray) -> np.ndarray:
         return np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(covariance)
-        roots = np.sqrt(np.maximum(values, 0.0))
+        variances = np.maximum(values, 0.0)
+        roots = np.sqrt(variances)
         scaled = vectors * roots
         return scaled @ vectors.T
