@@ -247,7 +247,7 @@ def fit(
         clusters=clusters,
         progress=progress,
     )
-    _warn_of_covariates(duels, choose_model(model, duels).model)
+    _warn_of_covariates(duels, tree.duel.model)
     return tree
 
 
