@@ -19,7 +19,9 @@ __all__ = ["assets", "fragment", "page", "part"]
 CELLS = 4_096  # cells whose HTML is kept: names and counts stand on many pages of a site
 UNIT = re.compile(r"(?<=\d) (?=%)|(?<=[<>]) (?=\d+ %)")  # 5 %, > 99 %
 # A word that is written from right to left, its number too, before a bracket of other letters.
-LEFTWARD = re.compile(r"([\u0590-\u08ff\ufb1d-\ufefc][\s\d]*)(?= [(\[][^\u0590-\ufefc]*[)\]])")
+LEFTWARD = re.compile(
+    r"([\u0590-\u08ff\ufb1d-\ufefc](?:\d|[^\w(\[])*)(?= [(\[][^\u0590-\ufefc]*[)\]])"
+)
 
 
 def page(

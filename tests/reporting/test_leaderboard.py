@@ -46,6 +46,7 @@ def test_per_cent_signs_stay_on_the_line_of_their_numbers(html):
     ("words", "shown"),
     [
         ("نموذج 6 (92 %)", "نموذج 6\u200e (92\u00a0%)"),
+        ("קלוד 4.5 (60 %).", "קלוד 4.5\u200e (60\u00a0%)."),
         ("דגם [1, 2] and a (b)", "דגם\u200e [1, 2] and a (b)"),
         ("نموذج (جديد) is best", "نموذج (جديد) is best"),
     ],
