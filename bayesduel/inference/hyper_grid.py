@@ -325,11 +325,9 @@ def _parabola(
     bend = second_difference / step**2
     if bend >= 0:
         return centre, step
-    most = 2 * step
-    slope = (high - low) / most
+    width = 2 * step  # from the first to the last; the vertex is sought as far to either side
+    slope = (high - low) / width
     newton = centre - slope / bend
-    lowest = centre - most
-    highest = centre + most
-    vertex = np.clip(newton, lowest, highest)
+    vertex = np.clip(newton, centre - width, centre + width)
     deviation = 1 / np.sqrt(-bend)
     return float(vertex), float(deviation)
