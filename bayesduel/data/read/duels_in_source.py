@@ -1,7 +1,7 @@
 """The rows of a source as a log of duels: read, checked, the bad ones found and named."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,92 +67,87 @@ def duels_in(
     Raises ValueError as said there.
     """
     roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
-    reading = examined.reading
-    names = named_like_missing(rows)
-    if names:
-        several = len(names) > 1
-        are_arms = "are names of arms" if several else "is the name of an arm"
-        them = "them" if several else "it"
-        labels = join(names, quote=True)
-        option = as_options(missing=[*names])
-        source.say(f"{labels} {are_arms} here ({option} takes {them} as missing)")
-    n_rows = int(rows.n.sum())
-    n_faulty = sum(fault.n for fault in faults)
-    if n_faulty != examined.n_bad:
-        raise ValueError(
-            f"{source.name}: should not change while it is read, got {examined.n_bad:,} bad rows, "
-            f"and then {n_faulty:,}; read it again"
-        )
-    if examined.n_bad == n_rows:
-        first = faults[0]
-        raise ValueError(
-            f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
-            f"{first.where}: {first.what}"
-        )
+    _say_names_like_missing(source, rows)
+    _check_faults(source, rows, examined, faults)
     _warn_of_outliers(source, roles, rows)
     log = log_from_rows.label_rows(
         rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
     )
     told = [(f.where, f.what, f.n) for f in faults]
     record = understood(source, roles, rows, examined, told, both_bad)
-    source.say(*notice_of(record, roles, reading))
+    source.say(*notice_of(record, roles, examined.reading))
     if roles.time is not None and rows.time_kind not in ("number", "date"):
         options = options | {"time_format": rows.time_kind}
-    n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())
     unread = tuple(name for name in source.columns() if name not in taken)
     repeated = None
     if (roles.judge is not None or roles.time is not None) and not roles.counted:
         repeated = source.duplicates(roles, rows)
-
-    def read_summary(part: str | None, n: int) -> ReadSummary:
-        ours = [f for f in faults if part is None or f.part in (part, None)]
-        again = None
-        if repeated is not None:
-            again = 0
-            for value, n_repeated in repeated.items():
-                if part is None or _part_of(value, roles) == part:
-                    again += n_repeated
-        words = source.words
-        if part is not None:
-            words += f", {roles.by}={part}"
-        return ReadSummary(
-            source=words,
-            files=source.files,
-            columns=roles.words,
-            guessed=roles.guessed,
-            unread=unread,
-            reading=options_of(roles, reading, options),
-            other_codings=() if reading is None else reading.others,
-            n_rows=n,
-            n_left_out=n_left_out,
-            understood=record,
-            n_duplicates=again,
-            n_bad_rows=sum(f.n for f in ours),
-            bad_rows=tuple((f.where, f.what) for f in ours),
-        )
+    whole = ReadSummary(
+        source=source.words,
+        files=source.files,
+        columns=roles.words,
+        guessed=roles.guessed,
+        unread=unread,
+        reading=options_of(roles, examined.reading, options),
+        other_codings=() if examined.reading is None else examined.reading.others,
+        n_rows=int(rows.n.sum()),
+        n_left_out=int(rows.n[examined.left_out].sum()),
+        understood=record,
+        n_duplicates=None if repeated is None else sum(repeated.values()),
+        n_bad_rows=sum(f.n for f in faults),
+        bad_rows=tuple((f.where, f.what) for f in faults),
+    )
 
     def log_of(rows: log_from_rows.Labelled, summary: ReadSummary) -> Duels | Rankings:
         if both_bad is not None:
             return log_from_rows.assemble_choices(rows, both_bad, summary)
         return log_from_rows.assemble(rows, options["ties"], summary, roles.by_vote, source.ordered)
 
+    if roles.by is not None:
+        return _logs_of_parts(source, roles, log, faults, whole, repeated, log_of)
     try:
-        if roles.by is None:
-            whole = log_of(log, read_summary(None, n_rows))
-            if isinstance(whole, Duels):
-                remark_on_components(source, roles, whole)
-                remark = sides_of(whole).remark
-                if remark:
-                    source.say(remark)
-            return whole
+        found = log_of(log, whole)
+        if isinstance(found, Duels):
+            remark_on_components(source, roles, found)
+            remark = sides_of(found).remark
+            if remark:
+                source.say(remark)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
+    return found
+
+
+def _logs_of_parts(
+    source: "Source",
+    roles: Roles,
+    log: log_from_rows.Labelled,
+    faults: Sequence[_Fault],
+    whole: ReadSummary,
+    repeated: Mapping[Any, int] | None,
+    log_of: Callable[[log_from_rows.Labelled, ReadSummary], Duels | Rankings],
+) -> dict[str, Any]:
+    """Return a log for each label of ``by``; parts that are none are named on standard error.
+
+    whole: the summary of all rows. repeated: rows that repeat an earlier one, by the value of
+    ``by``.
+    """
     result = {}
     parts = log_from_rows.parts_of(log)
     for label, part in parts.items():
-        n_bad = sum(f.n for f in faults if f.part in (label, None))
-        summary = read_summary(label, int(part.n.sum()) + n_bad)
+        ours = [f for f in faults if f.part in (label, None)]
+        n_bad = sum(f.n for f in ours)
+        again = None
+        if repeated is not None:
+            again = sum(n for value, n in repeated.items() if _part_of(value, roles) == label)
+        summary = replace(
+            whole,
+            source=f"{source.words}, {roles.by}={label}",
+            n_rows=int(part.n.sum()) + n_bad,
+            n_duplicates=again,
+            n_bad_rows=n_bad,
+            bad_rows=tuple((f.where, f.what) for f in ours),
+        )
         try:
             result[label] = log_of(part, summary)
         except ValueError as error:
@@ -169,6 +164,38 @@ def duels_in(
     if not result:
         raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
     return result
+
+
+def _say_names_like_missing(source: "Source", rows: Rows) -> None:
+    """Say which names of arms could stand for a missing arm."""
+    names = named_like_missing(rows)
+    if not names:
+        return
+    several = len(names) > 1
+    are_arms = "are names of arms" if several else "is the name of an arm"
+    them = "them" if several else "it"
+    labels = join(names, quote=True)
+    option = as_options(missing=[*names])
+    source.say(f"{labels} {are_arms} here ({option} takes {them} as missing)")
+
+
+def _check_faults(
+    source: "Source", rows: Rows, examined: Examined, faults: Sequence[_Fault]
+) -> None:
+    """Raise ValueError if the rows have changed since they were examined, or all are bad."""
+    n_faulty = sum(fault.n for fault in faults)
+    if n_faulty != examined.n_bad:
+        raise ValueError(
+            f"{source.name}: should not change while it is read, got {examined.n_bad:,} bad rows, "
+            f"and then {n_faulty:,}; read it again"
+        )
+    n_rows = int(rows.n.sum())
+    if examined.n_bad == n_rows:
+        first = faults[0]
+        raise ValueError(
+            f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
+            f"{first.where}: {first.what}"
+        )
 
 
 def _checked(

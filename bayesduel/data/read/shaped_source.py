@@ -26,8 +26,6 @@ from bayesduel.text import count, join
 if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
 
-    pass
-
 __all__ = ["ShapedSource"]
 
 HIDDEN = (
@@ -115,69 +113,15 @@ class ShapedSource(FrameSource):
         for k, part in enumerate(parts):
             with part.source.explaining():
                 self._take_part(k, part)
-        nothing = ", ".join(f"NULL::VARCHAR AS {column}" for column in COMMON)
-        queries = []
-        for kind, template in (("duels", DUELS), ("scores", ""), ("rankings", "FROM ({rows})")):
-            ours = [f"FROM part_{k}" for k, p in enumerate(parts) if p.shape.kind == kind]
-            if not ours:
-                continue
-            rows = " UNION ALL BY NAME ".join([*ours, f"SELECT {nothing} WHERE false"])
-            query = self._scores(rows) if kind == "scores" else template.format(rows=rows)
-            queries.append(query)
-        every = ") UNION ALL BY NAME (".join(queries)
-        con.execute(f"CREATE TEMP TABLE duels AS ({every})")
+        con.execute(f"CREATE TEMP TABLE duels AS ({self._every_part()})")
         described = con.sql("DESCRIBE duels").fetchall()
         columns = [column for column, *_ in described if column not in HIDDEN]
         counts = ", ".join(["count(*)", *(f"count({name_of(c)})" for c in columns)])
         ((n_rows, *known),) = con.sql(f"SELECT {counts} FROM duels").fetchall()
-        if not n_rows and asked.where is not None:
-            some = ""
-            if self._dropped.unknown:
-                unknown = count(self._dropped.unknown, "row")
-                some = f"; in {unknown} it is {UNKNOWN}"
-            option = as_options(where=None)
-            raise ValueError(
-                f"{name}: no row is left where {asked.where}{some}; {option} "
-                "selects the rows that are read"
-            )
-        if most is not None and n_rows > most:
-            raise ValueError(
-                f"{name}: rows should be at most {most:,} in the memory allowed, got {n_rows:,}; "
-                "allow more memory"
-            )
-        known_columns = [*zip(columns, known, strict=True)]
-        own = {name.casefold() for name, n in known_columns if n and name[:1] != OTHER}
-        kept = []
-        for column, n in known_columns:
-            shown_as = column.removeprefix(OTHER)
-            if shown_as != column and shown_as.casefold() not in own:
-                kept.append(f"{name_of(column)} AS {name_of(shown_as)}")
-            elif shown_as == column and (n or self._needs(column)):
-                kept.append(name_of(column))
-        selected = ", ".join(kept)
+        self._check_size(name, n_rows, most)
+        selected = ", ".join(self._shown(dict(zip(columns, known, strict=True))))
         super().__init__(con.sql(f"SELECT {selected} FROM duels WHERE judged"), name)
-        shapes = [part.shape for part in parts]
-        first_shape = shapes[0]
-        names_of_shapes = self._by_shape()
-        self.files = tuple(file for part in parts for file in part.source.files)
-        named = join([shape for shape in names_of_shapes if shape])
-        self.words = f"{name} ({named})" if named else name
-        self.shape = named or self.shape
-        self.ordered = all(shape.ordered for shape in shapes)
-        self.kind = first_shape.kind
-        if len(names_of_shapes) == 1:
-            self.roles = first_shape.roles
-        self.teams = MEMBERS if first_shape.teams else None
-        self.used = tuple(role for shape in shapes for role in shape.used)
-        if any(shape.kind == "scores" for shape in shapes):
-            self.used += ("lower_is_better",)
-        self.taken = frozenset(name for shape in shapes for name in (*shape.has, *shape.may))
-        keys = {shape.key for shape in shapes} - {""}
-        self.recognised = keys.pop() if len(keys) == 1 else None
-        if any(shape.soft for shape in shapes):
-            query = "SELECT count(TRY_CAST(winner AS DOUBLE)) FROM duels"
-            ((n_soft,),) = con.sql(query).fetchall()
-            self.coding = "probability" if n_soft else None
+        self._describe(name)
         if self.kind == "rankings":
             self._check_ranks()
 
@@ -281,6 +225,79 @@ class ShapedSource(FrameSource):
             order = ", ".join(f"made.{column}" for column in shape.order)
             rows += f" JOIN records r ON r.row_of_file = made.row_of_file ORDER BY {order}"
         con.execute(f"CREATE TEMP TABLE part_{k} AS {rows}")
+
+    def _every_part(self) -> str:
+        """Return the query of the rows of all parts, as of one log."""
+        nothing = ", ".join(f"NULL::VARCHAR AS {column}" for column in COMMON)
+        queries = []
+        for kind, template in (("duels", DUELS), ("scores", ""), ("rankings", "FROM ({rows})")):
+            ours = [f"FROM part_{k}" for k, p in enumerate(self._parts) if p.shape.kind == kind]
+            if not ours:
+                continue
+            rows = " UNION ALL BY NAME ".join([*ours, f"SELECT {nothing} WHERE false"])
+            query = self._scores(rows) if kind == "scores" else template.format(rows=rows)
+            queries.append(query)
+        return ") UNION ALL BY NAME (".join(queries)
+
+    def _check_size(self, name: str, n_rows: int, most: int | None) -> None:
+        """Raise ValueError if the condition left no row, or more are left than fit in memory."""
+        condition = self._asked.where
+        if not n_rows and condition is not None:
+            some = ""
+            if self._dropped.unknown:
+                unknown = count(self._dropped.unknown, "row")
+                some = f"; in {unknown} it is {UNKNOWN}"
+            option = as_options(where=None)
+            raise ValueError(
+                f"{name}: no row is left where {condition}{some}; {option} "
+                "selects the rows that are read"
+            )
+        if most is not None and n_rows > most:
+            raise ValueError(
+                f"{name}: rows should be at most {most:,} in the memory allowed, got {n_rows:,}; "
+                "allow more memory"
+            )
+
+    def _shown(self, known: dict[str, int]) -> list[str]:
+        """Return the columns that are shown, in SQL, given how many values each has.
+
+        A column that is kept as it was has its own name, unless one of the shape has it.
+        """
+        own = {name.casefold() for name, n in known.items() if n and name[:1] != OTHER}
+        kept = []
+        for column, n in known.items():
+            shown_as = column.removeprefix(OTHER)
+            is_other = shown_as != column
+            if is_other and shown_as.casefold() not in own:
+                kept.append(f"{name_of(column)} AS {name_of(shown_as)}")
+            if not is_other and (n or self._needs(column)):
+                kept.append(name_of(column))
+        return kept
+
+    def _describe(self, name: str) -> None:
+        """Take what a reader of the source asks for from the shapes of its parts."""
+        shapes = [part.shape for part in self._parts]
+        first = shapes[0]
+        names_of_shapes = self._by_shape()
+        named = join([shape for shape in names_of_shapes if shape])
+        self.files = tuple(file for part in self._parts for file in part.source.files)
+        self.words = f"{name} ({named})" if named else name
+        self.shape = named or self.shape
+        self.ordered = all(shape.ordered for shape in shapes)
+        self.kind = first.kind
+        if len(names_of_shapes) == 1:
+            self.roles = first.roles
+        self.teams = MEMBERS if first.teams else None
+        self.used = tuple(role for shape in shapes for role in shape.used)
+        if any(shape.kind == "scores" for shape in shapes):
+            self.used += ("lower_is_better",)
+        self.taken = frozenset(name for shape in shapes for name in (*shape.has, *shape.may))
+        keys = {shape.key for shape in shapes} - {""}
+        self.recognised = keys.pop() if len(keys) == 1 else None
+        if any(shape.soft for shape in shapes):
+            query = "SELECT count(TRY_CAST(winner AS DOUBLE)) FROM duels"
+            ((n_soft,),) = self._con.sql(query).fetchall()
+            self.coding = "probability" if n_soft else None
 
     def _needs(self, column: str) -> bool:
         """Return whether a log needs a column, even one without values."""
