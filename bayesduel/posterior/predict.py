@@ -22,7 +22,7 @@ from bayesduel.posterior.conditions import (
 )
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, check_fit, chunks, draws_of, tie_share
+from bayesduel.posterior.draws import CHUNK, Draws, check_fit, chunks, draws_of, tie_share
 from bayesduel.posterior.duels_to_predict import (
     by_role,
     conditions_read,
@@ -220,39 +220,10 @@ def predict(
         conditions = frame.conditions | conditions
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
-    # of an advantage that differs by a level, only where the level is said
-    by: set[str] = set()
-    for reader in draws.model.terms:
-        if reader.reads_order:
-            by.update(reader.reads)
-    if side_advantage is None:
-        is_said = reads_order and by <= conditions.keys()
-        side_advantage = is_said and columns == _sides_of_log(fit)
-    if side_advantage and not reads_order:
-        term = by_reader("SideAdvantage() in the model", "--side-advantage")
-        raise ValueError(
-            f"{as_options(side_advantage=True)} needs a fit that has learned a side advantage; the "
-            f"fit of {draws.model.name} has none. Fit again with {term}"
-        )
+    side_advantage = _has_advantage(fit, draws.model, side_advantage, conditions, columns)
     of_teams = fit.duel.teams is not None
-    is_one = _is_side if of_teams else is_label
-
-    def each(given: Any, name: str) -> list[Any]:
-        return [given] if is_one(given) else list(listed(given, name))
-
-    single = is_one(left) and is_one(right)
-    lefts = each(left, "left")
-    rights = each(right, "right")
-    length = max(len(lefts), len(rights))
-    if len(lefts) == 1:
-        lefts = lefts * length
-    if len(rights) == 1:
-        rights = rights * length
-    if len(lefts) != len(rights) or not length:
-        raise ValueError(
-            "left and right should have the same number of labels, at least one, "
-            f"got {len(lefts)} and {len(rights)}"
-        )
+    lefts, rights, single = _paired(left, right, of_teams)
+    length = len(lefts)
     scores, foreseen = newcomers(fit, family)
     known = (*labels, *foreseen)
     mentioned = _mentioned([*lefts, *rights], known, of_teams)
@@ -292,28 +263,7 @@ def predict(
         labels=arms,
         arguments=("ci_prob", "covariance", "side_advantage", "family"),
     )
-    parts: dict[str, list[np.ndarray]] = defaultdict(list)
-    has_margins = draws.model.response.outcome == "margin"
-    whole_margins = has_margins and _has_draws(fit)
-    for part in chunks(length, CHUNK // draws.n_draws):
-        here = data_of_rows(given, part)
-        margins = draws.model.margins(posterior, here)
-        if margins is not None:
-            next_margin = _next_margin(margins, ci_prob)
-            parts["margin"].append(next_margin)
-        rounded = margins if whole_margins else None
-        outcomes = _outcomes(draws.model, posterior, here, rounded)
-        for outcome, chance in outcomes.items():
-            p = np.ascontiguousarray(chance.T)
-            lower, upper = eti(p, ci_prob)
-            summary = np.stack([p.mean(1), lower, upper])
-            parts[outcome].append(summary)
-    variables: dict[str, Any] = {}
-    for name, found in parts.items():
-        middle, lower, upper = np.hstack(found)
-        variables[name] = ("duel", middle)
-        variables[f"{name}_lower"] = ("duel", lower)
-        variables[f"{name}_upper"] = ("duel", upper)
+    variables = _summaries(fit, draws, posterior, given, length, ci_prob)
     if fit.attrs.get("tie_rule") == TIES_LEFT_OUT and "tie" not in variables:
         told["ties"] = "The log was read without ties: predictions are of duels that are decided."
     predicted = xr.Dataset(
@@ -334,6 +284,93 @@ def predict(
     if single:
         predicted = predicted.isel(duel=0)
     return Predictions(predicted)
+
+
+def _has_advantage(
+    fit: xr.DataTree,
+    model: Any,
+    asked: bool | None,
+    conditions: Mapping[str, Any],
+    columns: tuple[str, ...],
+) -> bool:
+    """Return whether the left side has the advantage of its side.
+
+    asked: what the caller says; None: yes if the sides are the `columns` of the log itself. Of an
+        advantage that differs by a level, only where the level is among the conditions.
+    Raises ValueError if it is asked for, and the model has none.
+    """
+    if asked and not model.terms.reads_order:
+        term = by_reader("SideAdvantage() in the model", "--side-advantage")
+        raise ValueError(
+            f"{as_options(side_advantage=True)} needs a fit that has learned a side advantage; the "
+            f"fit of {model.name} has none. Fit again with {term}"
+        )
+    if asked is not None:
+        return asked
+    by: set[str] = set()
+    for reader in model.terms:
+        if reader.reads_order:
+            by.update(reader.reads)
+    is_said = model.terms.reads_order and by <= conditions.keys()
+    return is_said and columns == _sides_of_log(fit)
+
+
+def _paired(left: Any, right: Any, of_teams: bool) -> tuple[list[Any], list[Any], bool]:
+    """Return both sides of each duel, and whether the caller names a single one.
+
+    Raises ValueError unless there are as many on the left as on the right, at least one.
+    """
+    is_one = _is_side if of_teams else is_label
+    lefts = [left] if is_one(left) else list(listed(left, "left"))
+    rights = [right] if is_one(right) else list(listed(right, "right"))
+    length = max(len(lefts), len(rights))
+    if len(lefts) == 1:
+        lefts = lefts * length
+    if len(rights) == 1:
+        rights = rights * length
+    if len(lefts) != len(rights) or not length:
+        raise ValueError(
+            "left and right should have the same number of labels, at least one, "
+            f"got {len(lefts)} and {len(rights)}"
+        )
+    return lefts, rights, is_one(left) and is_one(right)
+
+
+def _summaries(
+    fit: xr.DataTree,
+    draws: Draws,
+    posterior: Mapping[str, np.ndarray],
+    given: Mapping[str, np.ndarray],
+    n: int,
+    ci_prob: float,
+) -> dict[str, Any]:
+    """Return what is said of n duels by name: each middle with the ends of its interval.
+
+    given: the data of the duels, as the model reads them.
+    """
+    parts: dict[str, list[np.ndarray]] = defaultdict(list)
+    has_margins = draws.model.response.outcome == "margin"
+    whole_margins = has_margins and _has_draws(fit)
+    for part in chunks(n, CHUNK // draws.n_draws):
+        here = data_of_rows(given, part)
+        margins = draws.model.margins(posterior, here)
+        if margins is not None:
+            next_margin = _next_margin(margins, ci_prob)
+            parts["margin"].append(next_margin)
+        rounded = margins if whole_margins else None
+        outcomes = _outcomes(draws.model, posterior, here, rounded)
+        for outcome, chance in outcomes.items():
+            p = np.ascontiguousarray(chance.T)
+            lower, upper = eti(p, ci_prob)
+            summary = np.stack([p.mean(1), lower, upper])
+            parts[outcome].append(summary)
+    variables: dict[str, Any] = {}
+    for name, found in parts.items():
+        middle, lower, upper = np.hstack(found)
+        variables[name] = ("duel", middle)
+        variables[f"{name}_lower"] = ("duel", lower)
+        variables[f"{name}_upper"] = ("duel", upper)
+    return variables
 
 
 def _outcomes(

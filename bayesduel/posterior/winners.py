@@ -21,6 +21,7 @@ from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
 from bayesduel.posterior.dependence import (
+    Dependence,
     FewClustersWarning,
     MissingLabelWarning,
     RepeatedVotesWarning,
@@ -180,32 +181,20 @@ def winners(
     Seles    2
     Name: rank, dtype: int64
     """
-    given = log_in(fit)
-    if isinstance(given, Duels | Rankings):
-        given = fit_model(given)
-    held = given
-    if not isinstance(given, xr.DataTree):
-        held = getattr(given, "fit", given)
-    tree = given if callable(held) else held
-    check_fit(tree)
-    if at is not None or weights is not None:
-        tree = estimand(tree, at=at, weights=weights)
     check_decision(rope, confidence)
     check_noun(noun)
     check_one_of(ties, "ties", get_args(Ties))
     if check is not None and not isinstance(check, TransitivityCheck):
         raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
+    tree = _fit_in(fit)
+    if at is not None or weights is not None:
+        tree = estimand(tree, at=at, weights=weights)
     draws, labels, used = draws_of(tree, covariance)
     arms = labels
     if retired:
         draws, labels = without_retired(draws, arms, retired)
     dependence = dependence_of(tree, used, covariance, noun)
-    if dependence.refusal:
-        warn(dependence.refusal, FewClustersWarning)
-    if dependence.ignored:
-        warn(dependence.sentence, RepeatedVotesWarning)
-    if dependence.missing:
-        warn(dependence.missing, MissingLabelWarning)
+    _warn_of(dependence)
     n_arms = len(labels)
     if k is None:
         k = min(3, n_arms - 1)
@@ -215,12 +204,7 @@ def winners(
     found, pairs = _elected(draws, rope, ties, confidence)
     share_of_ties = tie_share(tree)
     options = _decision(tree, rope, confidence, dependence.refusal, noun)
-    met = json.loads(tree.attrs.get("components", "[]"))
-    parts = []
-    for part in met:
-        left = [arm for arm in part if arm in labels]
-        if left:
-            parts.append(left)
+    parts = _groups_of(tree, labels)
     if len(parts) > 1:
         why = TEAMS_APART if "teams" in tree.attrs else "that never met"
         verdict, inside = _in_parts(draws, labels, parts, ties, why, **options)
@@ -305,6 +289,39 @@ def winners(
             cyclic, rope=rope, confidence=confidence, ties=ties, retired=retired, noun=noun
         )
     return checked(result, check, other, why, noun)
+
+
+def _fit_in(given: Any) -> xr.DataTree:
+    """Return the fit given, that of an object which holds one, or that of a log, made now."""
+    known = log_in(given)
+    if isinstance(known, Duels | Rankings):
+        known = fit_model(known)
+    held = known
+    if not isinstance(known, xr.DataTree):
+        held = getattr(known, "fit", known)
+    tree = known if callable(held) else held  # a method `fit` is no fit
+    check_fit(tree)
+    return tree
+
+
+def _warn_of(dependence: Dependence) -> None:
+    """Warn where the errors of dependent votes are not known well, or are not in the model."""
+    if dependence.refusal:
+        warn(dependence.refusal, FewClustersWarning)
+    if dependence.ignored:
+        warn(dependence.sentence, RepeatedVotesWarning)
+    if dependence.missing:
+        warn(dependence.missing, MissingLabelWarning)
+
+
+def _groups_of(fit: xr.DataTree, labels: Sequence[str]) -> list[list[str]]:
+    """Return the groups of arms that never met, those of `labels` alone; [] if all have met."""
+    groups = []
+    for group in json.loads(fit.attrs.get("components", "[]")):
+        left = [arm for arm in group if arm in labels]
+        if left:
+            groups.append(left)
+    return groups
 
 
 def _decision(

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
     from bayesduel.criticism.posterior_predictive import MarginCheck
     from bayesduel.data.duels import Duels
-    from bayesduel.data.health import Health
+    from bayesduel.data.health_record import Health
     from bayesduel.models.model import Model
     from bayesduel.posterior.generalizability import Generalizability
     from bayesduel.posterior.judge_agreement import JudgeAgreement

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.data.health import IGNORED, health_lines, health_words
+from bayesduel.data.health_record import IGNORED, health_lines, health_words
 from bayesduel.data.reading import HEADS
 from bayesduel.reporting.section import Alert, Block, Group, Section, Table, Text, blocks
 from bayesduel.text import CELL, percent, plural, shorten, significant
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
-    from bayesduel.data.health import Health
+    from bayesduel.data.health_record import Health
 
 __all__ = ["health_section", "log_section"]
 
