@@ -187,7 +187,7 @@ def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
 # Every place of the package in which a text that does not stand there becomes a name, a module or
 # code: by file and function, what is asked for, and why no file that is opened can say it.
 CLI = "bayesduel/cli/__init__.py"
-CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_logs"
+CATEGORIES = "bayesduel/data/categories.py"
 ON_DEMAND = "bayesduel/system/names.py"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
@@ -291,8 +291,8 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
         ("bayesduel/criticism/fragility.py", "_changed", "getattr(kept, name)"),
         (CATEGORIES, "summed", "getattr(summary, name)"),
-        (CATEGORIES, PARTS, "getattr(votes, name)"),
-        (CATEGORIES, PARTS, "getattr(v, side)"),
+        (CATEGORIES, "_check_all_or_none", "getattr(log.rows, name)"),
+        (CATEGORIES, "_joined_columns", "getattr(v, side)"),
         ("bayesduel/data/duels_summary.py", "_of_votes", "getattr(votes, names)"),
         ("bayesduel/data/health.py", "health", "getattr(duels.read_summary, name)"),
         ("bayesduel/data/health.py", "_repeats", "getattr(votes, f'{role}s')"),

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from bayesduel.cli.console import share, working
 from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.imports import FILE_NAME, of_file
-from bayesduel.cli.reading import names_of, only_of_duels, value_of
+from bayesduel.cli.reading import names_of, only_of_duels, read_as_asked, value_of
 from bayesduel.data.read.reading_options import (
     OF_RANKINGS,
     READING,
@@ -422,11 +422,9 @@ def read_log(
     `like`.
     """
     from bayesduel.data import datasets
-    from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
     from bayesduel.data.read.columns import ColumnError
-    from bayesduel.data.read.duels import read_duels
-    from bayesduel.data.read.rankings import holds_rankings, rankings_in, read_rankings
+    from bayesduel.data.read.rankings import holds_rankings
 
     if is_saved(log):
         raise click.UsageError(
@@ -444,19 +442,9 @@ def read_log(
     shipped = name in datasets.names() and not Path(name).exists()
     with working(f"reading {shown_address(name) or 'files'}"):
         try:
-            read: Any = None
-            if (roles := given.pop("rankings", None)) is not None:
-                if unknown := given.keys() - {*OF_RANKINGS, "like"}:
-                    raise click.UsageError(only_of_duels(min(unknown)))
-                read = read_rankings(log, **given, **roles)
-            elif like is not None and like.duel.model.log_type == "rankings":
-                read = read_rankings(log, **given)
-            elif not shipped and given.keys() - {"like"} <= {*OF_RANKINGS}:
-                read = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
-            if read is None:
-                read = datasets.load(name, **given) if shipped else read_duels(log, **given)
+            read = read_as_asked(log, given, like, shipped)
         except ValueError as error:
-            others = [n for n in given if n not in {*OF_RANKINGS, "like"}]
+            others = [n for n in given if n not in {*OF_RANKINGS, "like", "rankings"}]
             if others and not shipped and holds_rankings(log):
                 raise click.UsageError(only_of_duels(others[0])) from error
             if not isinstance(error, ColumnError):
@@ -465,16 +453,24 @@ def read_log(
             raise error.named_by(options_of.get(error.column, error.argument)) from None
     logs = read if isinstance(read, dict) else {None: read}
     for option, word in _terms_asked(options):
-        for duels in () if options.get("by") and word == "category" else logs.values():
-            try:
-                if isinstance(duels, Rankings):
-                    raise ValueError("a ranking has no sides and no columns of duels")
-                term = _term_of(option, word)
-                term.check_columns(duels)
-                term.columns(duels)
-            except ValueError as error:
-                raise click.UsageError(f"{option} cannot be used with this log: {error}") from error
+        of_categories = options.get("by") and word == "category"  # a model has all of them
+        for duels in () if of_categories else logs.values():
+            _check_term(option, word, duels)
     return logs
+
+
+def _check_term(option: str, word: str, duels: Any) -> None:
+    """Raise UsageError if a log has not what the term of an option needs."""
+    from bayesduel.data.rankings import Rankings
+
+    try:
+        if isinstance(duels, Rankings):
+            raise ValueError("a ranking has no sides and no columns of duels")
+        term = _term_of(option, word)
+        term.check_columns(duels)
+        term.columns(duels)
+    except ValueError as error:
+        raise click.UsageError(f"{option} cannot be used with this log: {error}") from error
 
 
 def chosen_model(name: str, options: Mapping[str, Any]) -> Any:

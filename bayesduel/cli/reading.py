@@ -1,14 +1,14 @@
 """What the texts of the reading options stand for: lists, meanings, ends of a scale, roles."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 from bayesduel.data.read.reading_options import ABSENT, OF_RANKINGS, RANKING_ROLES, READING
 
-__all__ = ["names_of", "only_of_duels", "value_of"]
+__all__ = ["names_of", "only_of_duels", "read_as_asked", "value_of"]
 
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
@@ -97,3 +97,28 @@ READERS: dict[str, Callable[[str], Any]] = {
     "grades": _ends,
     "rankings": _of_roles,
 }
+
+
+def read_as_asked(log: str | list[str], given: Mapping[str, Any], like: Any, shipped: bool) -> Any:
+    """Return what LOG holds: duels, rankings, or a log by each label.
+
+    given: arguments of reading. shipped: whether LOG is the name of a shipped dataset.
+    """
+    from bayesduel.data import datasets
+    from bayesduel.data.read.duels import read_duels
+    from bayesduel.data.read.rankings import rankings_in, read_rankings
+
+    given = dict(given)
+    roles = given.pop("rankings", None)
+    of_rankings = given.keys() <= {*OF_RANKINGS, "like"}
+    if roles is not None:
+        if not of_rankings:
+            raise click.UsageError(only_of_duels(min(given.keys() - {*OF_RANKINGS, "like"})))
+        return read_rankings(log, **given, **roles)
+    if like is not None and like.duel.model.log_type == "rankings":
+        return read_rankings(log, **given)
+    if not shipped and of_rankings:
+        found = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
+        if found is not None:
+            return found
+    return datasets.load(str(log), **given) if shipped else read_duels(log, **given)

@@ -65,12 +65,7 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
     index = {arm: i for i, arm in enumerate(arms)}
     of_logs = [log.rows for log in each]
     for name in ("margin", "grade", "time", "covariates", *roles):
-        by_label = zip(logs, of_logs, strict=True)
-        without = [label for label, votes in by_label if getattr(votes, name) is None]
-        if 0 < len(without) < len(each):
-            words = name if name == "covariates" else f"a {name}"
-            first_without = without[0]
-            raise ValueError(f"logs should all have {words} or none, got {first_without!r} without")
+        _check_all_or_none(logs, name)
     names = _same([v.covariate_names for v in of_logs], "the same covariates")
     kept = _same([tuple(sorted(v.kept)) for v in of_logs], "kept the same columns")
     places = []
@@ -78,21 +73,7 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
         place = [index[arm] for arm in log.arms]
         places.append(np.array(place, dtype=np.int32))
     teams, places = one_numbering([log.teams for log in each], places)
-    columns: dict[str, Any] = {}
-    for side in ("left", "right"):
-        arms_of_side = []
-        for number, v in zip(places, of_logs, strict=True):
-            code = getattr(v, side)
-            arms_of_side.append(number[code])
-        columns[side] = np.concatenate(arms_of_side)
-    known = {name for v in of_logs for name in v.columns}
-    for name in known - {"left", "right", *ROLES}:
-        usual = USUAL.get(name)
-        parts = []
-        for v in of_logs:
-            absent = np.full(len(v), usual)
-            parts.append(v.columns.get(name, absent))
-        columns[name] = np.concatenate(parts)
+    columns = _joined_columns(of_logs, places)
     for role in roles:
         own = [v.of_role(role) for v in of_logs]
         if None not in own:
@@ -123,6 +104,37 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
         "read_summary": summary,
         "ordered": all(log.ordered for log in each),
     }
+
+
+def _check_all_or_none(logs: Mapping[str, Any], name: str) -> None:
+    """Raise ValueError if some logs have a column and others have not."""
+    without = [label for label, log in logs.items() if getattr(log.rows, name) is None]
+    if 0 < len(without) < len(logs):
+        words = name if name == "covariates" else f"a {name}"
+        raise ValueError(f"logs should all have {words} or none, got {without[0]!r} without")
+
+
+def _joined_columns(of_logs: Sequence[Votes], places: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Return the columns of votes of several logs one under the other, but for labels.
+
+    places: the number that each arm of a log has in the log of all.
+    """
+    columns = {}
+    for side in ("left", "right"):
+        arms_of_side = []
+        for number, v in zip(places, of_logs, strict=True):
+            code = getattr(v, side)
+            arms_of_side.append(number[code])
+        columns[side] = np.concatenate(arms_of_side)
+    known = {name for v in of_logs for name in v.columns}
+    for name in known - {"left", "right", *ROLES}:
+        usual = USUAL.get(name)
+        parts = []
+        for v in of_logs:
+            absent = np.full(len(v), usual)
+            parts.append(v.columns.get(name, absent))
+        columns[name] = np.concatenate(parts)
+    return columns
 
 
 def joined_ballots(first: Ballots, second: Ballots) -> Ballots:

@@ -391,39 +391,53 @@ def judge_table(
         elif row.outcome is not None:
             answers.setdefault(_about(row), []).append(row)
     for same in answers.values():
-        first: dict[str, float] = {}
-        for row in same:
-            own = found[str(row.judge)]
-            judge = str(row.judge)
-            outcome = float(row.outcome or 0.0)
-            said = outcome if row.left < row.right else 1 - outcome  # by the smaller number
-            if judge in first:
-                own["repeated"] += 1
-                own["consistent"] += said == first[judge]
-            first.setdefault(judge, said)
-        for judge, said in first.items():
-            rest = [other for name, other in first.items() if name != judge]
-            found[judge]["shared"] += len(rest)
-            found[judge]["agreed"] += sum(other == said for other in rest)
+        _compare_answers(same, found)
     for event in events:
         if event.kind == "corrected" and event.judge in found:
             found[event.judge]["corrected"] += 1
     usual = _usual(times)
-    for own in found.values():
+    for judge, own in found.items():
         for name, part, of in SHARES:
             own[name] = None
             if own[of]:
                 own[name] = [float(p) for p in wilson(own[part], own[of])]
         own["fails"] = failing(own["gold_right"], own["gold"], gold_pass)
-        mine = times.get(own["judge"], [])
-        own["seconds"] = round(median(mine), 3) if mine else None
-        speed = 1.0
-        if usual is not None and len(mine) >= LEAST_TIMES:
-            speed = median(mine) / usual
-        own["too_fast"] = speed < 1 / SPEED
-        own["too_slow"] = speed > SPEED
-        own["excluded"] = excluded.get(own["judge"])
+        own |= _pace(times.get(judge, []), usual)
+        own["excluded"] = excluded.get(judge)
     return [found[judge] for judge in sorted(found)]
+
+
+def _compare_answers(same: Sequence[Row], found: Mapping[str, dict[str, Any]]) -> None:
+    """Count of each judge the answers to one question that agree with the others', and its own.
+
+    same: answers to the question, in their order. found: the row of each judge.
+    """
+    first: dict[str, float] = {}
+    for row in same:
+        judge = str(row.judge)
+        outcome = float(row.outcome or 0.0)
+        said = outcome if row.left < row.right else 1 - outcome  # by the smaller number
+        if judge in first:
+            found[judge]["repeated"] += 1
+            found[judge]["consistent"] += said == first[judge]
+        first.setdefault(judge, said)
+    for judge, said in first.items():
+        rest = [other for name, other in first.items() if name != judge]
+        found[judge]["shared"] += len(rest)
+        found[judge]["agreed"] += sum(other == said for other in rest)
+
+
+def _pace(seconds: Sequence[float], usual: float | None) -> dict[str, Any]:
+    """Return how long a judge takes for an answer, and whether that is too fast or too slow."""
+    middle = median(seconds) if seconds else None
+    speed = 1.0
+    if middle is not None and usual is not None and len(seconds) >= LEAST_TIMES:
+        speed = middle / usual
+    return {
+        "seconds": None if middle is None else round(middle, 3),
+        "too_fast": speed < 1 / SPEED,
+        "too_slow": speed > SPEED,
+    }
 
 
 def seconds_of(row: Row) -> float | None:
