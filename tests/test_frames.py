@@ -49,6 +49,7 @@ def test_a_frame_is_checked_and_its_winners_named():
         assert bd.winners(given).attrs["verdict"] == bd.winners(bd.fit(log)).attrs["verdict"]
 
 
+@pytest.mark.slow
 def test_a_frame_has_a_report_a_site_and_files(tmp_path):
     given = {"model": "bradley-terry", "draws": 100}
     text = bd.report(FRAME, tmp_path / "one.html", **given).read_text()

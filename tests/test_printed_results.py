@@ -130,6 +130,7 @@ TABLED = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TABLED)
 def test_tables_name_the_arms_or_the_judges(log, fit, tmp_path, name):
     with warnings.catch_warnings():

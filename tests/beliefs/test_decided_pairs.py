@@ -51,7 +51,7 @@ def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("hudry-13", "sushi-16")),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
     P = named(name).P
     results = []

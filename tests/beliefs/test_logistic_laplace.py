@@ -51,6 +51,7 @@ def test_a_surprising_reward_moves_the_mode_to_the_maximum_by_hand():
     assert belief.covariance[0, 0] == pytest.approx(1 / 0.26)
 
 
+@pytest.mark.slow
 def test_the_mode_of_many_different_duels_stays_near_the_true_one():
     """More pairs than the window holds: what was folded into the prior is nearly not lost."""
     rng = np.random.default_rng(4)

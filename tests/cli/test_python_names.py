@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 def test_a_command_names_no_function_of_the_package(folder, command):
     name, *options = command

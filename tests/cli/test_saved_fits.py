@@ -59,7 +59,7 @@ def test_options_that_a_saved_fit_cannot_honour(command, name, folder, monkeypat
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_a_name_in_capitals_is_read(command, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = run(command, folder / "F.NC", *COMMANDS[command])

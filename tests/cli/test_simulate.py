@@ -279,6 +279,7 @@ def mine(tmp_path, monkeypatch):
     sys.modules.pop("mine_for_simulate", None)
 
 
+@pytest.mark.slow
 @pytest.mark.plain
 def test_a_policy_with_a_model_of_ones_own(mine):
     file = mine / "mine_for_simulate.py"

@@ -476,6 +476,7 @@ OF_A_FIT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", OF_A_FIT)
 def test_a_saved_fit_of_a_term_of_a_file(command, gap, log):
     given = ["--term", gap, "--method", "laplace", "--draws", "100", "-o", "fit.nc"]

@@ -130,6 +130,7 @@ class Own(PairPolicy):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_not_compiled_is_played_as_plain_python_and_said(
     tmp_path, monkeypatch, caplog
 ):

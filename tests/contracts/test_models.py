@@ -155,7 +155,7 @@ def ask_for_replicates(tree, model, log):
         for n, case in enumerate(COVERING[1::2])
     ]
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_one_likelihood(log, response, terms):
     """NumPy's likelihood is the pm.Model's, and outcomes have probabilities."""
     model = make(response, terms).settled(log)
@@ -186,6 +186,7 @@ def test_every_question(log, quick, response, terms):
     ask(fit(log, model, clusters=False), model, log, ["pair"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("response", "terms", "worth"),
     [

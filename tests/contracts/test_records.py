@@ -175,6 +175,7 @@ def test_a_change_of_its_dataset_leaves_it_as_it_is(found):
         found.more = 1.0
 
 
+@pytest.mark.sampled(3)
 def test_xarray_and_files_take_its_dataset(found, tmp_path):
     data = found.to_dataset()
     twice = xr.concat([found.to_dataset(), found.to_dataset()], "run")

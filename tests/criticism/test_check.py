@@ -79,6 +79,7 @@ def test_counts_of_triads_say_what_they_are_counts_of():
     assert [mean_count(x) for x in (1.25, 255.0, 1284.5)] == ["1.2", "255", "1,284"]
 
 
+@pytest.mark.slow
 def test_a_log_that_would_hardly_show_cycles_is_not_called_transitive():
     """The old test said that such a log is consistent with a ranking, p = 1.00."""
     found = check(bd.datasets.load("icehockey"), quick=True)
@@ -336,6 +337,7 @@ def test_the_order_is_told():
     assert "This is a side advantage" in " ".join(repr(found).split())
 
 
+@pytest.mark.slow
 def test_a_side_advantage_is_offered(tmp_path):
     log = presented(expit((SCORE[:, None] - SCORE) / 3), 50, 0.8, np.random.default_rng(32))
     found = check(log, quick=True)
@@ -429,6 +431,7 @@ def test_how_few_pairs_met_in_both_orders():
     ]
 
 
+@pytest.mark.slow
 def test_a_side_advantage_and_uneven_margins_are_told_from_cycles(tmp_path):
     undecided = check(presented(ROCK, 40, 0.0, np.random.default_rng(33)), quick=True)
     assert undecided.transitive is None
@@ -483,6 +486,7 @@ def test_a_cycle_is_named_only_where_it_is_ahead():
     assert "No single cycle stands out" in leading_words(two.cycle_posterior)
 
 
+@pytest.mark.slow
 def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     """Colonel Blotto on five fields has no chance and many cycles, as many as chance would make."""
     troops = np.random.default_rng(0).multinomial(20, [0.2] * 5, size=14)
@@ -553,6 +557,7 @@ def test_the_answer_without_a_ranking_is_that_of_the_three_models():
     assert two.averaged.attrs["model"] == "preference-matrix"
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     path = tmp_path / "log.csv"
     rows = ["left,right,outcome,who"]

@@ -151,6 +151,7 @@ def test_a_log_of_counts_loses_one_duel_and_keeps_single_ones():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
     cycle = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
     wide = np.kron(np.ones((2, 2)), cycle)

@@ -59,6 +59,7 @@ def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judg
     assert found.to_dict()["other_cause"] == "conditions"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judges", [pytest.param(0, marks=pytest.mark.slow), 12])
 def test_cycles_beside_a_covariate_are_found(judges):
     """In most logs: the majorities of few judges say less than their votes."""

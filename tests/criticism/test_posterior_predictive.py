@@ -296,6 +296,7 @@ def test_arviz_takes_a_fit_and_its_replicates_as_they_are(model, names):
         assert made.dims[2:] == outcomes[name].dims and made.sizes["draw"] == 200
 
 
+@pytest.mark.slow
 def test_pictures_show_what_was_found():
     found = checked(draw_log(1))
     ax = bd.plots.plot_margins(found)

@@ -108,7 +108,7 @@ def model_of(name, log, rng):
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_evidence_and_share_are_those_of_draws_from_the_prior(world, name):
     """The integral over the prior, by 600,000 draws from it: no approximation of ours."""
     log = log_with(WORLDS[world])

@@ -220,6 +220,7 @@ def test_a_log_of_ties_prompts_and_judges_is_sampled_without_a_compiler(monkeypa
     assert bd.winners(one).tie_mean.notnull().any()
 
 
+@pytest.mark.slow
 def test_fewer_draws_of_many_coefficients(monkeypatch):
     monkeypatch.setattr(sample, "WEIGHED", 10)
     fewer = NUTS_DRAWS._replace(total=12_000)

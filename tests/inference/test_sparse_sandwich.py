@@ -40,6 +40,7 @@ def fits(judged):
         return dense, bd.fit(judged, model, **options)
 
 
+@pytest.mark.slow
 def test_errors_are_those_from_matrices(fits):
     dense, sparse = (fit["clusters"].dataset for fit in fits)
     wider = [one["score_se_cluster"] / one["score_se"] for one in (dense, sparse)]

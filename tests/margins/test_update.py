@@ -16,7 +16,7 @@ pytestmark = pytest.mark.plain
 
 @pytest.mark.parametrize("shrinkage", [0.0, 2.0])
 @pytest.mark.parametrize("n_arms", [FEWEST_ARMS - 1, pytest.param(30, marks=pytest.mark.slow)])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_it_is_the_fit_from_scratch_after_every_duel(n_arms, shrinkage):
     """From the same start: the fit before the duel."""
     margins, _ = dealt(n_arms, 6, 1)

@@ -310,6 +310,7 @@ def test_noise_of_unequal_pairs_changes_borda_winners_but_not_the_ranking():
     assert winners.attrs["ranked_by"] == "score" and winners["order"][0] == 0
 
 
+@pytest.mark.slow
 def test_a_conditional_draw_of_what_was_integrated_out_is_right(fits, votes):
     """With the draws of everything else, residual and noise of pairs have known means."""
     _, (left, right, margin, _) = votes

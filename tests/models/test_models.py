@@ -62,6 +62,7 @@ def by_hand(model, draws):
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "model",
     [
@@ -78,6 +79,7 @@ def test_preference_is_what_the_docstrings_say(model, prior):
     np.testing.assert_allclose(np.diagonal(P, axis1=1, axis2=2), 0.5, atol=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ALL, ids=repr)
 def test_outcome_probabilities_add_up_and_agree_with_preference(model, prior):
     draws, _ = prior(model)

@@ -30,7 +30,7 @@ def test_each_pair_has_a_place_and_a_sign():
 
 
 @pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 def test_draws_are_those_of_nuts(method):
     """Of residuals, their scale and P, also of the pair that never met."""
     model = BradleyTerry() + PairEffects()

@@ -192,7 +192,7 @@ CASES = {  # a model, and priors of every kind that it takes
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_prior_draws_of_pymc_have_the_prior_of_the_quick_route(case, log):
     """Mean and covariance of coefficients, at scales that are known: 6 standard errors of draws."""
     model, priors = CASES[case]
@@ -241,7 +241,7 @@ def test_log_priors_move_as_the_densities(case, log):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_settings_and_files_keep_priors(case, log, tmp_path):
     model, priors = CASES[case]
     model = model.with_priors(priors)
@@ -262,6 +262,7 @@ def test_settings_and_files_keep_priors(case, log, tmp_path):
     assert not bd.priors(log, CASES[case][0])["said"].any()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("on_terms", "by_name"),
     [
@@ -473,6 +474,7 @@ CALIBRATED = {
 SLOW = {"kin", "arms", "families", "an earlier fit"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "n"),
     [

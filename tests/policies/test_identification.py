@@ -88,6 +88,7 @@ def test_flipping_the_coins_flips_the_winner(policy):
             assert (found == winner).sum() >= 9
 
 
+@pytest.mark.sampled(2)
 @every_policy
 def test_the_winner_is_found_equally_well_at_every_index(policy):
     """Arms are not permuted here: a policy that favours an index would show.

@@ -38,7 +38,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_in_lockstep_with_plain_python(name):
     """Same coins and random choices: the same state and pair at every step."""
     P, horizon = PROBLEMS[name]

@@ -383,7 +383,7 @@ def of_ties(share: float) -> pd.DataFrame:
     return log
 
 
-@pytest.mark.sampled(2, "davidson-0.25")
+@pytest.mark.sampled(4, "davidson-0.25")
 @pytest.mark.parametrize("share", [0.0, 0.25])
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "preference-matrix", "davidson"])
 def test_a_model_without_ties_says_that_a_tie_counts_half(model, share, tmp_path):

@@ -37,7 +37,7 @@ def eta_of(fit, time):
 
 
 @pytest.mark.parametrize("ahead", [0.4, 1, 1.4, 3, 10])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_future_has_the_distribution_of_the_process(fit, ahead):
     """Beside draws of the process itself, given each draw's changes, by NumPy and SciPy."""
     draws = fit.duel.posterior("model")

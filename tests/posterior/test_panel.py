@@ -359,6 +359,7 @@ def kinds():
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_panel(kinds, kind):
     duels, found = kinds[kind]

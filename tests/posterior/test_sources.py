@@ -132,6 +132,7 @@ def test_draws_say_what_the_votes_told():
     np.testing.assert_allclose(found, told, atol=0.04 * np.abs(told).max())
 
 
+@pytest.mark.slow
 def test_correlation_and_worth(found):
     table = {kind: one.table.loc["gpt"] for kind, one in found.items()}
     assert table["good"]["correlation_lower"] > 0.5 > 0 > table["adversary"]["correlation_upper"]

@@ -71,7 +71,7 @@ EXTRA = {
 @pytest.mark.parametrize("name", EXTRA)
 @pytest.mark.parametrize("model", [bd.DefaultModel(), "bradley-terry", "davidson + order"])
 @pytest.mark.filterwarnings("ignore:the log has covariates")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_columns_that_the_model_does_not_read_are_no_hindrance(tmp_path, name, model):
     """Both files have the same columns; the fit keeps nothing but counts of its own log."""
     rng = np.random.default_rng(4)

@@ -275,6 +275,7 @@ def test_words_of_the_comparison_are_those_of_a_reader(folder, tmp_path, said, n
     assert said in re.search(r'class="compared"[^>]*>(.*?)</p>', seen(path, tmp_path))[1]
 
 
+@pytest.mark.slow
 def test_a_category_is_chosen_and_its_own_ranking_shown(tmp_path):
     """Sorting, the filter and the copy are those of the rows that are shown."""
     rng = np.random.default_rng(3)

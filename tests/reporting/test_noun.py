@@ -211,7 +211,7 @@ def said(html):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(2, "plain")
+@pytest.mark.sampled(3, "plain")
 def test_no_text_of_a_page_says_arm(kind, tmp_path, monkeypatch):
     make, options = KINDS[kind]
     if kind != "plain":  # a third of the time of these pages
@@ -222,6 +222,7 @@ def test_no_text_of_a_page_says_arm(kind, tmp_path, monkeypatch):
     assert said(page.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_no_text_of_a_site_says_arm(tmp_path):
     log = plain()
@@ -235,6 +236,7 @@ def test_no_text_of_a_site_says_arm(tmp_path):
     assert '"nouns": "models"' in index  # for the script, which compares two of them
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["plain", "two components", "a cycle"])
 def test_winners_are_called_by_the_noun(kind, tmp_path):

@@ -202,6 +202,7 @@ def test_a_side_advantage_is_named_where_the_log_has_no_problems(springall):
     assert Text("No problems were found. See Side advantage.") in section.body
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("draws", "below", "enough"), [(200, "below 1.1", "80 or more"), (1000, "below 1.01", "400")]
 )

@@ -68,6 +68,7 @@ def receiver():
 
 
 # Each starts a server, or two. Who leads elsewhere at first is never away later.
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("away", "killed"),
     [

@@ -41,6 +41,7 @@ def trace():
     return bd.simulate(policies, BY_SD, 200, k=4, replications=6, seed=3, index=True)
 
 
+@pytest.mark.slow
 def test_a_trace_says_what_was_selected(trace):
     what = trace["trace"]
     assert (what["selected"].sum("arm") == 4).all()

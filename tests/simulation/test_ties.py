@@ -100,6 +100,7 @@ ITEMS = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("policy", "problem"), ITEMS, ids=lambda one: type(one).__name__)
 def test_items_are_shown_in_batches(policy, problem):
     """One batch of all steps shows nothing; batches of one are the steps one by one."""

@@ -34,6 +34,7 @@ def covered(recipe, model, seed):
     return float(np.mean(inside))
 
 
+@pytest.mark.sampled(2)
 @each_world
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_members_are_recovered(recipe, model):

@@ -9,7 +9,7 @@ from tests.study.test_study import SCORES, judged
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("tied", "rival"), [(0.0, 0.8), (0.5, 0.8), (0.0, 1.5)])
-@pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_the_fit_of_the_duels_of_a_study_leads_with_its_answer(tied, rival, seed):
     """With ties, with a rival that is nearly as good, and without: at the same rope."""
     scores = SCORES | {"c": rival}

@@ -164,7 +164,7 @@ def word(number):
     return ("left", "tie", "right")[number % 3]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("looks_every", [1, 7])
 @pytest.mark.parametrize(
     ("model", "policy", "answer"),

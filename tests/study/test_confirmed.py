@@ -63,6 +63,7 @@ def test_the_arm_that_beats_all_is_found_where_another_wins_most():
     assert "(stops at 0.99)" in status.reason
 
 
+@pytest.mark.slow
 def test_a_top_cycle_has_no_answer(tmp_path):
     study = told(CYCLE, path=tmp_path / "s")
     status = study.status(check=False)
@@ -283,7 +284,7 @@ KINDS = (
 
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_path):
     rule = OPTIONS[option]
     study = kind(rule, option, tmp_path / "s", np.random.default_rng(3))

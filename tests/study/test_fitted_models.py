@@ -191,6 +191,7 @@ def test_models_that_a_study_cannot_feed_are_refused(model, message, tmp_path):
     assert not (tmp_path / "s").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize(
     ("model", "items"),

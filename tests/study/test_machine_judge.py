@@ -44,6 +44,7 @@ def judging(study, stub, **settings):
         yield MachineJudge(server, prompt, lambda _: shown, replies, study.asking, **settings)
 
 
+@pytest.mark.slow
 def test_killed_runs_double_no_verdict_and_know_their_costs(tmp_path):
     kills = 1
     workers = 4

@@ -118,7 +118,7 @@ def test_tickets_name_their_source_and_files_keep_it(tmp_path):
     assert more.sources == again.sources
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_study_of_sources_says_the_same_after_it_is_opened_again(seed, tmp_path):
     """Before, 20, 30, 45 and 60 duels: 0.330 and 0.302, 0.262 and 0.280, 0.522 and 0.546, ..."""
@@ -192,6 +192,7 @@ def test_a_machine_that_has_seen_every_pair_on_every_item_leaves_the_rest_to_peo
         study.ask(judge="machine")
 
 
+@pytest.mark.slow
 def test_budgets_and_confirmation_count_people():
     rng = np.random.default_rng(6)
     study = made(stop=bd.study.Budget(2))

@@ -62,6 +62,7 @@ def test_netcdf_comes_back(tmp_path, tree):
     assert os.listdir(tmp_path) == ["tree.nc"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_netcdf_and_one_sentence(tmp_path):
     path = tmp_path / "old.nc"
     path.write_bytes(b"the old one")

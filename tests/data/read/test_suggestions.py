@@ -483,7 +483,7 @@ OF_COMMANDS = {"--rankings", "--side-advantage"}  # Python has a function and a 
 
 
 @pytest.mark.parametrize("name", [*KINDS, *SAID])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_python_is_told_arguments_and_a_command_options(name, tmp_path, capsys):
     text, _, printed, _ = (KINDS | SAID)[name]
     _, by_command = first_words(tmp_path, name, text)

@@ -65,7 +65,7 @@ def source(request, tmp_path):
         ("status LIKE 'o%'", [0, 1, 3, 5]),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept):
     log = bd.read_duels(source, where=where, keep=["n"])
     frame = log.to_frame()
