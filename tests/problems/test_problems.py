@@ -178,6 +178,7 @@ def test_drawn_problems_differ_by_the_generator():
     assert family.source == "uniform"
 
 
+@pytest.mark.plain
 def test_a_draw_of_a_fit_is_a_problem():
     duels = bd.Duels.from_wins([[0, 9, 8], [1, 0, 7], [2, 3, 0]], arms=["a", "b", "c"])
     fitted = bd.fit(duels, draws=100, chains=2)
