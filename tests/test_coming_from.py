@@ -33,6 +33,7 @@ def test_the_table_has_what_bayesduel_gives_and_is_near_the_other(name):
     assert own == pytest.approx(theirs, abs=NEAR[name])
 
 
+@pytest.mark.slow
 def test_what_is_installed_here_gives_the_table_again():
     page = PAGES / "choix.md"
     written = beside(page, sys.executable, None)

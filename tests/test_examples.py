@@ -34,6 +34,7 @@ def commands() -> list[list[str]]:
     return [shlex.split(line[2:]) for line in lines if line.startswith("$ ")]
 
 
+@pytest.mark.slow
 def test_rank_a_log(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "rank_a_log.py"))["main"](tmp_path)
     made = {path.name for path in tmp_path.iterdir()}

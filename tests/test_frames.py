@@ -42,6 +42,7 @@ def test_a_frame_is_fitted_as_the_log_that_it_holds(kind, fit):
         assert (tree["posterior"]["score"] == expected["posterior"]["score"]).all()
 
 
+@pytest.mark.slow
 def test_a_frame_is_checked_and_its_winners_named():
     log = bd.read_duels(FRAME)
     assert bd.check(FRAME, quick=True).verdict == bd.check(log, quick=True).verdict

@@ -84,6 +84,7 @@ def test_a_tag_is_made_once_and_nothing_is_pushed(tree):
     assert "the tag should be" in said and "should name the repository" in said
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", BREAKS)
 def test_what_disagrees_is_named_and_nothing_is_tagged(tree, name):
     change, said = BREAKS[name]

@@ -255,6 +255,7 @@ def posterior(tmp_path_factory):
     return folder / "posterior.nc"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "end"), [(command, end) for command, ends in TABLES.values() for end in ends]
 )

@@ -37,6 +37,7 @@ def run(*args, status=0):
     return result.output
 
 
+@pytest.mark.slow
 def test_simulate_tells_draws_and_keeps(tmp_path):
     out, plot = tmp_path / "trace.zarr", tmp_path / "regret.png"
     args = ["simulate", "--problem", "mslr-5", "--policies", "CCB,DTS(alpha=0.6),SAVAGE"]

@@ -180,7 +180,7 @@ def test_one_likelihood(log, response, terms):
 
 @each(FEW)
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 def test_every_question(log, quick, response, terms):
     model = make(response, terms).settled(log)
     ask(fit(log, model, clusters=False), model, log, ["pair"])

@@ -179,7 +179,7 @@ def asked(fit, written, model):
 
 
 @each(QUICK)
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_fit_is_the_same_however_its_log_is_written(case):
     plain, other = Written(), Otherwise()
     one = fitted(case, plain, votes())

@@ -318,7 +318,7 @@ def test_bad_arguments(arguments, error, words):
 
 @pytest.mark.parametrize("kind", [str, Path])
 @pytest.mark.parametrize("call", ["fit", "winners", "check", "report", "priors"])
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_the_path_of_a_log_stands_for_it(call, kind, tmp_path):
     file = tmp_path / "votes.csv"
     file.write_text(

@@ -203,6 +203,7 @@ def test_draws_are_those_of_the_certified_approximation():
         assert one.std(0) == pytest.approx(other.std(0), rel=0.12)
 
 
+@pytest.mark.slow
 def test_a_log_of_ties_prompts_and_judges_is_sampled_without_a_compiler(monkeypatch):
     """Where nothing certifies the approximation the density is sampled, and the seed decides."""
 

@@ -120,6 +120,7 @@ def _both_ways(log, order, first, second):
     return (i, j), (j, i)
 
 
+@pytest.mark.slow
 @after(
     """
     const heads = document.querySelectorAll("table.board th button");

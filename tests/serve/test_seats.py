@@ -145,6 +145,7 @@ def test_a_link_has_so_many_seats_as_the_command_says(panel):
     assert made.enter(made.browser(), link="other").status_code == 303  # of each link
 
 
+@pytest.mark.slow
 def test_one_person_is_not_any_number_of_judges_by_default(panel):
     made = panel()
     entered = [made.enter(made.browser(), f"P{k}").status_code for k in range(SEATS + 1)]

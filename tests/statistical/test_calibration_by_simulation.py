@@ -20,6 +20,7 @@ def test_ranks_of_the_truth_are_uniform(cell, record_property):
     assert tree.attrs["p_value"] > 1e-4, tree["summary"].to_dataset().to_dataframe()
 
 
+@pytest.mark.sampled(4)
 @each_cell
 def test_every_cell_names_a_model_and_a_design(cell):
     model, design = made(cell["model"], cell["terms"])

@@ -164,7 +164,7 @@ def word(number):
     return ("left", "tie", "right")[number % 3]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("looks_every", [1, 7])
 @pytest.mark.parametrize(
     ("model", "policy", "answer"),
@@ -186,7 +186,7 @@ def test_a_status_does_not_depend_on_when_the_study_was_looked_at(
     path = tmp_path / "own.study"
     known = {} if policy is None else {"policy": policy}
     with bd.Study(path, arms=list("abcde"), stop=None, model=model, seed=3, **known) as one:
-        for number in range(43):
+        for number in range(27):
             one.tell(one.ask(), answer(number))
             if number % looks_every == 0:
                 one.status(check=False)

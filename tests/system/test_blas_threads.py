@@ -1,5 +1,6 @@
 """Small matrices use one thread of BLAS, and the number of threads is restored."""
 
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayesduel as bd
@@ -24,6 +25,7 @@ def test_one_thread_where_matrices_are_small():
         assert threads() == {2}
 
 
+@pytest.mark.slow
 def test_fits_tests_elections_and_reports_use_one_thread(monkeypatch):
     used = {}
 
