@@ -110,14 +110,14 @@ def read_as_asked(log: str | list[str], given: Mapping[str, Any], like: Any, shi
 
     given = dict(given)
     roles = given.pop("rankings", None)
-    of_rankings = given.keys() <= {*OF_RANKINGS, "like"}
+    of_duels = given.keys() - {*OF_RANKINGS, "like"}
     if roles is not None:
-        if not of_rankings:
-            raise click.UsageError(only_of_duels(min(given.keys() - {*OF_RANKINGS, "like"})))
+        if of_duels:
+            raise click.UsageError(only_of_duels(min(of_duels)))
         return read_rankings(log, **given, **roles)
     if like is not None and like.duel.model.log_type == "rankings":
         return read_rankings(log, **given)
-    if not shipped and of_rankings:
+    if not shipped and not of_duels:
         found = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
         if found is not None:
             return found
