@@ -334,7 +334,8 @@ class _Pages:
         ties = f", {row['ties']:,.0f} tied" if one.duels.n_ties else ""
         met = count(int(row["opponents"]), "opponent")
         won_and_lost = f"{row['wins']:,.0f} won, {row['losses']:,.0f} lost"
-        words.append(f"{row['duels']:,.0f} duels with {met}: {won_and_lost}{ties}.")
+        duels = count(round(row["duels"]), "duel")
+        words.append(f"{duels} with {met}: {won_and_lost}{ties}.")
         ranks = rank_range(row["rank_lower"], row["rank_upper"])
         n_arms = f"{len(self._now.rows):,}"
         controlled = controlled_words(one, "ranks are those")

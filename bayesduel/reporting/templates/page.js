@@ -110,7 +110,7 @@ function sentence(data, a, b) {
   const wins = swap ? lost[at] : won[at];
   const met = won[at] + lost[at] + tied[at];
   const tie = data.ties ? ", a tie counting half" : "";
-  const counts = met ? `${met.toLocaleString("en")} duels, ${wins.toLocaleString("en")} won` : "they did not meet in the log";
+  const counts = met ? `${met.toLocaleString("en")} ${met === 1 ? "duel" : "duels"}, ${wins.toLocaleString("en")} won` : "they did not meet in the log";
   const ties = met && data.ties ? `, ${tied[at].toLocaleString("en")} tied` : "";
   const better = swap ? 1 - beats[at] : beats[at];
   const leading = better >= 0.5 ? one : two;
